@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { BOOKS, type Book } from './domain/books.js';
+
+/** Names of the providers that a configuration may speak of. */
+const PROVIDERS = ['custody'] as const;
+export type ProviderName = (typeof PROVIDERS)[number];
+
+/** One account at one provider; it serves one book (R21). */
+export interface ProviderConfig {
+  readonly provider: ProviderName;
+  readonly book: Book;
+  /** Our name of the account, and of its webhook endpoint: `main-live`. */
+  readonly account: string;
+  readonly url: string;
+  readonly apiKey: string;
+  /** Newest first; during a rotation two are valid. */
+  readonly webhookSecrets: readonly string[];
+}
+
+/** A secret shorter than this refuses to start (DESIGN 7). */
+export const WEBHOOK_SECRET_CHARACTERS_MIN = 32;
+
+const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A span of time such as `500ms`, `5s`, `2m`; the parsed value is in milliseconds. */
+const duration = (fallback: string) =>
+  z
+    .string()
+    .regex(/^[1-9][0-9]*(ms|s|m|h|d)$/, 'must be a span such as 500ms, 5s or 2m')
+    .default(fallback)
+    .transform((text) => Number.parseInt(text, 10) * (UNITS_MS[text.replace(/^[0-9]+/, '')] ?? 1));
+const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
+const count = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
+const host = z.string().min(1).default('127.0.0.1');
+
+const schema = z.object({
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
+  SVERKA_DATABASE_POOL: count(10),
+  TEMPORAL_ADDRESS: z.string().min(1).default('127.0.0.1:7233'),
+  TEMPORAL_NAMESPACE: z.string().min(1).default('default'),
+  SVERKA_TASK_QUEUE: z.string().min(1).default('sverka'),
+  SVERKA_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  SVERKA_LOG_FILE: z.string().min(1).optional(),
+  SVERKA_HOST: host,
+  SVERKA_OPS_HOST: host,
+  SVERKA_OPS_PORT: port(0),
+  SVERKA_GATEWAY_PORT: port(8080),
+  SVERKA_RELAY_PORT: port(8081),
+  SVERKA_METRICS_PORT: port(9464),
+  SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
+  SVERKA_RATE_LIMIT: count(600),
+  SVERKA_RATE_LIMIT_WINDOW: duration('60s'),
+  SVERKA_RELAY_RATE_LIMIT: count(20_000),
+  SVERKA_RECONCILE_INTERVAL: duration('1h'),
+  SVERKA_SWEEP_INTERVAL: duration('5s'),
+  SVERKA_SWEEP_GRACE: duration('10s'),
+  SVERKA_UNKNOWN_LOOKUP_INTERVAL: duration('1s'),
+  SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: duration('5m'),
+  SVERKA_DEPOSIT_POLL_INTERVAL: duration('1m'),
+  SVERKA_DEPOSIT_NOT_FOUND_INTERVAL: duration('1s'),
+  SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
+  SVERKA_PROVIDER_TIMEOUT: duration('10s'),
+  SVERKA_MISCONFIGURED_INTERVAL: duration('30s'),
+  SVERKA_SIMULATORS: z.string().optional(),
+});
+
+export type Config = ReturnType<typeof loadConfig>;
+
+/**
+ * Reads the whole configuration from the environment: the only place that does.
+ * Throws one error that names every bad key, so that a start needs one correction and not five.
+ */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const providers = readProviders(env);
+  const problems = [
+    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+    ...providers.problems,
+  ];
+  if (!parsed.success || problems.length > 0) {
+    throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  }
+  return { ...parsed.data, providers: providers.found };
+}
+
+/** `SVERKA_<LIVE|TEST>_<PROVIDER>_{URL,API_KEY,WEBHOOK_SECRETS}`: all three or none. */
+function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; problems: string[] } {
+  const found: ProviderConfig[] = [];
+  const problems: string[] = [];
+  for (const provider of PROVIDERS) {
+    for (const book of BOOKS) {
+      const prefix = `SVERKA_${book}_${provider}`.toUpperCase();
+      const [url, apiKey, secrets] = ['URL', 'API_KEY', 'WEBHOOK_SECRETS'].map((name) => env[`${prefix}_${name}`]);
+      if (!url && !apiKey && !secrets) continue;
+      const webhookSecrets = (secrets ?? '').split(',').filter((secret) => secret !== '');
+      if (!url) problems.push(`${prefix}_URL: missing, although other settings of this provider are there`);
+      if (!apiKey) problems.push(`${prefix}_API_KEY: missing, although other settings of this provider are there`);
+      if (webhookSecrets.length === 0) problems.push(`${prefix}_WEBHOOK_SECRETS: missing; name one or two, newest first`);
+      if (webhookSecrets.some((secret) => secret.length < WEBHOOK_SECRET_CHARACTERS_MIN)) {
+        problems.push(`${prefix}_WEBHOOK_SECRETS: each needs at least ${WEBHOOK_SECRET_CHARACTERS_MIN} characters`);
+      }
+      found.push({ provider, book, account: `main-${book}`, url: url ?? '', apiKey: apiKey ?? '', webhookSecrets });
+    }
+  }
+  return { found, problems };
+}

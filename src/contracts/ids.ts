@@ -1,0 +1,61 @@
+/** Prefixes of public ids (API.md 1). The same text is the primary key in the database. */
+export const ID_PREFIXES = {
+  merchant: 'mer',
+  apiKey: 'key',
+  user: 'usr',
+  customer: 'cus',
+  wallet: 'wal',
+  movement: 'mov',
+  request: 'req',
+  depositAddress: 'addr',
+  deposit: 'dep',
+  event: 'evt',
+  decision: 'dec',
+  inbox: 'inb',
+  deadLetter: 'dl',
+  alert: 'alt',
+} as const;
+export type IdKind = keyof typeof ID_PREFIXES;
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** `encodeId('deposit', bytes)` is `dep_` and 26 characters of lower-case Crockford base32 over 16 bytes. */
+export function encodeId(kind: IdKind, bytes: Uint8Array): string {
+  if (bytes.length < 16) throw new Error(`An id needs 16 bytes, not ${bytes.length}.`);
+  let value = 0n;
+  for (const byte of bytes.subarray(0, 16)) value = (value << 8n) | BigInt(byte);
+  let text = '';
+  for (let i = 0; i < 26; i += 1) {
+    text = ALPHABET[Number(value & 31n)] + text;
+    value >>= 5n;
+  }
+  return `${ID_PREFIXES[kind]}_${text}`;
+}
+
+/** True when the text has the shape of an id of that kind; says nothing about whether it exists. */
+export function isId(kind: IdKind, text: string): boolean {
+  return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(text);
+}
+
+/** Id of a deposit's workflow (DESIGN 6): `deposit:live:custody:<the provider's id>`. */
+export function depositWorkflowId(input: { book: string; provider: string; ref: string }): string {
+  return `deposit:${input.book}:${input.provider}:${input.ref}`;
+}
+
+/** Id of the workflow that makes a deposit address: one per (book, merchant, Idempotency-Key). */
+export function depositAddressWorkflowId(input: { book: string; merchantId: string; requestId: string }): string {
+  return `deposit-address:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
+}
+
+/** Id of the schedule (and prefix of its runs) that pages a custodian's changes. */
+export function depositReconcileScheduleId(input: { book: string; provider: string }): string {
+  return `deposit-reconcile:${input.book}:${input.provider}`;
+}
+
+/** The one standing sweep of the inbox. */
+export const INBOX_SWEEP_WORKFLOW_ID = 'inbox-sweep';
+
+/** Task queue of workflows and database activities; provider calls have one of their own each. */
+export function providerTaskQueue(taskQueue: string, provider: string): string {
+  return `${taskQueue}-provider-${provider}`;
+}
