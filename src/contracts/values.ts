@@ -1,0 +1,37 @@
+import { z } from 'zod';
+import { decimalsOf } from '../domain/assets.js';
+import { formatAmount, type Minor } from '../domain/money.js';
+
+/** `{"amount":"25.00","asset":"USD"}`: always the asset's own decimals on the way out (API.md 1). */
+export const amountSchema = z.object({ amount: z.string(), asset: z.string() });
+export type Amount = z.infer<typeof amountSchema>;
+
+/** Whose wallet: the merchant's own, or that of one of his customers. */
+export const ownerSchema = z.object({
+  type: z.enum(['merchant', 'customer']),
+  id: z.string(),
+  ref: z.string().nullable(),
+});
+export type Owner = z.infer<typeof ownerSchema>;
+
+export const settlementSchema = z.object({ mode: z.enum(['as_token', 'settled']), asset: z.string().nullable() });
+export type Settlement = z.infer<typeof settlementSchema>;
+
+/** Minor units as the API shows them. */
+export function toAmount(minor: Minor, asset: string): Amount {
+  return { amount: formatAmount(minor, decimalsOf(asset)), asset };
+}
+
+/** RFC 3339, UTC, three decimals; a time that has not happened is null. */
+export function toTime(time: Date): string;
+export function toTime(time: Date | null): string | null;
+export function toTime(time: Date | null): string | null {
+  return time === null ? null : time.toISOString();
+}
+
+/** The owner as the API shows it: `ref` is the merchant's name for his customer. */
+export function toOwner(row: { merchantId: string; customerId: string | null; customerRef: string | null }): Owner {
+  return row.customerId === null
+    ? { type: 'merchant', id: row.merchantId, ref: null }
+    : { type: 'customer', id: row.customerId, ref: row.customerRef };
+}
