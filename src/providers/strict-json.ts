@@ -1,0 +1,91 @@
+import { LosslessNumber, parse } from 'lossless-json';
+
+export type StrictJsonRefusal = 'byte_order_mark' | 'not_utf8' | 'not_json' | 'repeated_member' | 'too_deep';
+export type StrictJson =
+  | {
+      readonly ok: true;
+      readonly value: unknown /** A member named `__proto__` stands somewhere. */;
+      readonly hasProto: boolean;
+    }
+  | { readonly ok: false; readonly reason: StrictJsonRefusal };
+
+const DEPTH_MAX = 32;
+
+// A string (with its colon, if it is a member's name) or a bracket. The string always ends, if need be with the text:
+// an attempt that fails would be repeated from each escaped quote, which is quadratic.
+const TOKEN = /"(?:[^"\\]+|\\.)*(?:"|\\?$)(?:[ \t\n\r]*:)?|[{}[\]]/gs;
+
+/**
+ * Reads JSON that a stranger sent. Numbers stay as written (`LosslessNumber`), never a double (CASES B11); bytes must
+ * be UTF-8 without a byte order mark (B08); a member that stands twice is refused even when both say the same, for two
+ * readers could take different ones; nesting is bounded. Never throws. `__proto__` becomes an ordinary own member (B10).
+ */
+export function readStrictJson(bytes: Uint8Array): StrictJson {
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { ok: false, reason: 'byte_order_mark' };
+  const text = decodeUtf8(bytes);
+  if (text === null) return { ok: false, reason: 'not_utf8' };
+  const scan = scanStructure(text);
+  if (typeof scan === 'string') return { ok: false, reason: scan };
+  try {
+    return { ok: true, value: parse(text), hasProto: scan.hasProto };
+  } catch {
+    return { ok: false, reason: 'not_json' };
+  }
+}
+
+/** The digits of a JSON number that is whole, not negative, without exponent and at most `max`; else null. */
+export function wholeNumberOf(value: unknown, max: number): number | null {
+  if (!(value instanceof LosslessNumber) || !/^(0|[1-9][0-9]{0,14})$/.test(value.value)) return null;
+  const number = Number(value.value);
+  return number <= max ? number : null;
+}
+
+/** True for text of 1 to `max` characters without control characters and lone surrogates: PostgreSQL can keep it. */
+export function isPlainText(value: unknown, max: number): value is string {
+  return typeof value === 'string' && value.length > 0 && value.length <= max && !/[\p{Cc}\p{Cs}]/u.test(value);
+}
+
+/** True for an id that may stand in a path, a key and a workflow id: visible ASCII, at most 128, not a dot segment. */
+export function isProviderId(value: unknown): value is string {
+  return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) && !/^\.+$/.test(value);
+}
+
+function decodeUtf8(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+// The parser is recursive and forgives a repeated member with an equal value, so both are looked at before it runs.
+function scanStructure(text: string): StrictJsonRefusal | { hasProto: boolean } {
+  const open: (Set<string> | null)[] = [];
+  let hasProto = false;
+  for (const [token] of text.matchAll(TOKEN)) {
+    if (token === '{' || token === '[') {
+      open.push(token === '{' ? new Set() : null);
+      if (open.length > DEPTH_MAX) return 'too_deep';
+    } else if (token === '}' || token === ']') {
+      open.pop();
+    } else if (token.endsWith(':')) {
+      const member = memberName(token);
+      if (member === null) return 'not_json';
+      if (member === '__proto__') hasProto = true;
+      const known = open.at(-1);
+      if (known?.has(member)) return 'repeated_member';
+      known?.add(member);
+    }
+  }
+  return { hasProto };
+}
+
+// Escapes are undone, so that "\u0061" and "a" are one name.
+function memberName(token: string): string | null {
+  try {
+    const name: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+    return typeof name === 'string' ? name : null;
+  } catch {
+    return null;
+  }
+}
