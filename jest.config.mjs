@@ -1,0 +1,24 @@
+const transform = {
+  jsc: {
+    target: 'es2022',
+    parser: { syntax: 'typescript', tsx: true },
+    transform: { react: { runtime: 'automatic', importSource: 'hono/jsx' } },
+  },
+  module: { type: 'es6' },
+};
+
+// Jest reads a default export: the one place where a tool asks for it.
+export default {
+  testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/test/**/*.test.tsx'],
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts', '.tsx'],
+  transform: { '^.+\\.tsx?$': ['@swc/jest', transform] },
+  moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
+  modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.sverka'],
+  globalSetup: '<rootDir>/test/support/global-setup.mjs',
+  globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  setupFilesAfterEnv: ['<rootDir>/test/support/setup.ts'],
+  reporters: ['default', '<rootDir>/test/support/reporter.cjs'],
+  maxWorkers: 2,
+  testTimeout: 60_000,
+};

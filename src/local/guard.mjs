@@ -1,0 +1,52 @@
+// Ends the children of a process that died without doing so itself. It runs in a process group of its own and reads
+// JSON lines from a pipe: {"add":{"pid","signal","stage"}}, {"drop":pid}, {"done":true}. End of file without "done"
+// means that the parent is dead. Plain JavaScript, so that it is up before anything else has loaded.
+import { readFileSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+
+const GRACE_MS = 5_000;
+const children = new Map();
+let done = false;
+
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {});
+for await (const line of createInterface({ input: process.stdin })) {
+  const message = JSON.parse(line);
+  if (message.add) children.set(message.add.pid, message.add);
+  if (message.drop) children.delete(message.drop);
+  if (message.done) done = true;
+}
+if (!done) await endAll();
+process.exit(0);
+
+/** The highest stage first: what uses a server ends before the server does. */
+async function endAll() {
+  for (const stage of [...new Set([...children.values()].map((child) => child.stage))].sort((a, b) => b - a)) {
+    const group = [...children.values()].filter((child) => child.stage === stage);
+    for (const child of group) send(child.pid, child.signal);
+    const until = Date.now() + GRACE_MS;
+    while (group.some((child) => isRunning(child.pid)) && Date.now() < until) await pause(50);
+    for (const child of group) send(-child.pid, 'SIGKILL');
+  }
+}
+
+function send(pid, signal) {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (error.code !== 'ESRCH' && error.code !== 'EPERM') throw error;
+  }
+}
+
+/** A zombie, which nobody reaps in a container without an init, does not count. */
+function isRunning(pid) {
+  try {
+    process.kill(pid, 0);
+    return !/^\d+ \(.*\) Z/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch (error) {
+    return error.code === 'ENOENT' && process.platform !== 'linux';
+  }
+}
+
+function pause(ms) {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
