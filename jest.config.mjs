@@ -17,7 +17,6 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.sverka'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
-  setupFilesAfterEnv: ['<rootDir>/test/support/setup.ts'],
   reporters: ['default', '<rootDir>/test/support/reporter.cjs'],
   maxWorkers: 2,
   testTimeout: 60_000,
