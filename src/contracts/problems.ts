@@ -1,0 +1,145 @@
+import { z } from 'zod';
+
+interface ProblemKind {
+  readonly status: number;
+  readonly retryable: boolean;
+  readonly title: string;
+  /** Told on the page of the code: what it means and what to do next. */
+  readonly meaning: string;
+}
+
+/** Every error code of the API (API.md 2). The code is the contract; title and meaning are for people. */
+export const PROBLEMS = {
+  validation: {
+    status: 400,
+    retryable: false,
+    title: 'The request is not valid',
+    meaning:
+      'Shape, grammar, an unknown member or parameter, or a named object that does not exist. Each refused field stands in `errors`; correct them and send again.',
+  },
+  malformed_body: {
+    status: 400,
+    retryable: false,
+    title: 'The body cannot be read',
+    meaning: 'The body is not JSON, not UTF-8, not an object, or names a member twice.',
+  },
+  invalid_cursor: {
+    status: 400,
+    retryable: false,
+    title: 'The cursor does not belong to this list',
+    meaning: 'The cursor is not ours, or was made with other filters. Begin again without a cursor.',
+  },
+  asset_not_supported: {
+    status: 400,
+    retryable: false,
+    title: 'The asset is not supported here',
+    meaning: 'The asset is not listed, or not for this route or network.',
+  },
+  network_not_supported: {
+    status: 400,
+    retryable: false,
+    title: 'The network is not supported',
+    meaning: 'The network is not listed. Networks are `ethereum`, `tron` and `bitcoin`.',
+  },
+  idempotency_key_missing: {
+    status: 400,
+    retryable: false,
+    title: 'An Idempotency-Key is required',
+    meaning: 'The header is absent or outside the grammar `[A-Za-z0-9._:-]{1,128}`.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    retryable: false,
+    title: 'This Idempotency-Key was used with another call',
+    meaning: 'A key leads to one thing for ever. Use a new key for another call.',
+  },
+  authentication: {
+    status: 401,
+    retryable: false,
+    title: 'Authentication is required',
+    meaning: 'The key is absent, malformed, unknown or revoked. Send `Authorization: Bearer sk_…`.',
+  },
+  permission: {
+    status: 403,
+    retryable: false,
+    title: 'This key may only read',
+    meaning: 'A read-only key was used on a route that writes. Use a full key.',
+  },
+  not_found: {
+    status: 404,
+    retryable: false,
+    title: 'Not found',
+    meaning: 'There is no such path or object for this key.',
+  },
+  method_not_allowed: {
+    status: 405,
+    retryable: false,
+    title: 'This method is not allowed here',
+    meaning: 'The header `Allow` names the methods of this path.',
+  },
+  payload_too_large: {
+    status: 413,
+    retryable: false,
+    title: 'The body is too large',
+    meaning: 'The body is over the limit of the route.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    retryable: false,
+    title: 'The media type is not supported',
+    meaning: 'Send `Content-Type: application/json`, in UTF-8 and without a Content-Encoding.',
+  },
+  already_exists: {
+    status: 409,
+    retryable: false,
+    title: 'The name is taken by other content',
+    meaning: 'A thing of this natural name exists with other content. Read it, or choose another name.',
+  },
+  rate_limited: {
+    status: 429,
+    retryable: true,
+    title: 'Too many requests',
+    meaning: 'Wait as long as `Retry-After` says, then send the same call again.',
+  },
+  internal: {
+    status: 500,
+    retryable: true,
+    title: 'Something went wrong on our side',
+    meaning: 'A bug; it says nothing about the effect. Send the same call with the same key again: it is always safe.',
+  },
+  provider_unavailable: {
+    status: 503,
+    retryable: true,
+    title: 'The provider is not available',
+    meaning: 'Refused before anything was reserved or sent. Send the same call again after `Retry-After`.',
+  },
+  temporarily_unavailable: {
+    status: 503,
+    retryable: true,
+    title: 'Temporarily unavailable',
+    meaning: 'Nothing was accepted. Send the same call again after `Retry-After`.',
+  },
+} as const satisfies Record<string, ProblemKind>;
+export type ProblemCode = keyof typeof PROBLEMS;
+
+export function isProblemCode(text: string): text is ProblemCode {
+  return Object.hasOwn(PROBLEMS, text);
+}
+
+/** One refused field: a JSON Pointer into the body, or `?name`, or the header's name. */
+export const fieldErrorSchema = z.object({ pointer: z.string(), detail: z.string() });
+export type FieldError = z.infer<typeof fieldErrorSchema>;
+
+/** The body of every error: exactly these members (API.md 2). */
+export const problemSchema = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  instance: z.string(),
+  code: z.string(),
+  trace_id: z.string(),
+  retryable: z.boolean(),
+  errors: z.array(fieldErrorSchema),
+});
+export type ProblemBody = z.infer<typeof problemSchema>;
