@@ -59,7 +59,8 @@ begin
       and array_position(keys || hashes, null) is null and array_position(kinds || roles, null) is null
       and array_position(subject_types || subject_ids, null) is null
       and array_position(generations, null) is null, false) then
-    raise exception 'post: the arrays do not agree in length, or hold a null that they must not' using errcode = '22023';
+    raise exception 'post: the arrays do not agree in length, or hold a null that they must not'
+      using errcode = '22023';
   end if;
 
   -- Lock every account, guards too, in id order; then read in a statement of its own: waiting for a lock does not
