@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { loadConfig } from './config.js';
+import { createPool } from './db/pool.js';
+import { startOps } from './http/ops.js';
+import { startCustodySimulator } from './providers/custody/simulator.js';
+import type { OpenTransactionProbe } from './providers/simulator-kit/open-transactions.js';
+import { createLog } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
+
+const text = z.string().min(1);
+const account = z.object({ book: text, apiKey: text, hookUrl: z.url(), webhookSecret: text.min(32) });
+const settingsSchema = z.object({
+  /** A role that may read pg_stat_activity; left out, open transactions are not measured. */
+  databaseUrl: text.optional(),
+  custody: z.object({ port: z.number().int().min(0).max(65_535), accounts: z.array(account) }),
+});
+
+const config = loadConfig();
+const settings = readSettings(config.SVERKA_SIMULATORS);
+const log = createLog({ process: 'simulators', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
+const metrics = createMetrics();
+const countOpenTransactions = settings.databaseUrl === undefined ? undefined : openTransactions(settings.databaseUrl);
+const custody = await startCustodySimulator({ ...settings.custody, countOpenTransactions });
+const ops = await startOps({
+  process: 'simulators',
+  host: config.SVERKA_OPS_HOST,
+  port: config.SVERKA_OPS_PORT,
+  checks: [{ name: 'custody', required: true, check: () => listening(custody.url) }],
+  metrics: () => metrics.text(),
+});
+log.info('simulators are listening', { port: Number(new URL(custody.url).port) });
+
+let closing = false;
+async function shutdown(): Promise<void> {
+  if (closing) return;
+  closing = true;
+  ops.shuttingDown();
+  await custody.close();
+  await ops.close();
+  process.exit(0);
+}
+process.on('SIGTERM', () => void shutdown());
+process.on('SIGINT', () => void shutdown());
+process.on('disconnect', () => void shutdown());
+process.send?.({ ready: true });
+
+function readSettings(json: string | undefined): z.infer<typeof settingsSchema> {
+  const parsed = z
+    .string({ error: 'missing; npm start sets it' })
+    .transform((value, context) => {
+      try {
+        return JSON.parse(value) as unknown;
+      } catch {
+        context.addIssue('is not JSON');
+        return z.NEVER;
+      }
+    })
+    .pipe(settingsSchema)
+    .safeParse(json);
+  if (parsed.success) return parsed.data;
+  const problems = parsed.error.issues.map(
+    ({ path, message }) => `  ${['SVERKA_SIMULATORS', ...path].join('.')}: ${message}`,
+  );
+  throw new Error(`The simulators cannot be started:\n${problems.join('\n')}`);
+}
+
+/** Counts the worker's transactions that are older than a request; by the database's clock alone. */
+function openTransactions(databaseUrl: string): OpenTransactionProbe {
+  const pool = createPool(databaseUrl, { max: 2, applicationName: 'sverka-simulators' });
+  return async (olderThanMs) => {
+    const { rows } = await pool.query<{ open: number }>(
+      `SELECT count(*)::int AS open FROM pg_stat_activity
+       WHERE application_name LIKE 'sverka-worker%'
+         AND xact_start < clock_timestamp() - make_interval(secs => $1::double precision / 1000)`,
+      [olderThanMs],
+    );
+    return rows[0]?.open ?? 0;
+  };
+}
+
+async function listening(url: string): Promise<string | null> {
+  const answer = await fetch(`${url}/_sim/faults`).catch(() => null);
+  return answer?.ok ? null : 'refused';
+}
