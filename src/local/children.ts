@@ -61,6 +61,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     async start(spec) {
+      if (stopping) throw new Error(`${spec.name} is not started: everything is being stopped.`);
       const kept: Kept = { spec, process: null, restartMs: FIRST_RESTART_MS, timer: null };
       truncate(spec.logFile);
       children.push(kept);

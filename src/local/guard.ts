@@ -20,8 +20,14 @@ export interface Guard {
 const PROGRAM = fileURLToPath(new URL('./guard.mjs', import.meta.url));
 const RESTART_MS = 1_000;
 
+export interface GuardOptions {
+  /** Stands on its command line, so that a later start can tell whose it is. */
+  readonly label: string;
+  readonly onPid?: (pid: number) => void;
+}
+
 /** Starts the guard in a process group of its own; one that dies is replaced, and `onPid` hears each new pid. */
-export function startGuard(onPid: (pid: number) => void = () => {}): Guard {
+export function startGuard(options: GuardOptions): Guard {
   const children = new Map<number, GuardedChild>();
   let finished = false;
   let guard = launch();
@@ -43,7 +49,11 @@ export function startGuard(onPid: (pid: number) => void = () => {}): Guard {
   };
 
   function launch(): ChildProcess {
-    const child = spawn(process.execPath, [PROGRAM], { detached: true, stdio: ['pipe', 'ignore', 'ignore'], cwd: '/' });
+    const child = spawn(process.execPath, [PROGRAM, `--state=${options.label}`], {
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+      cwd: '/',
+    });
     child.unref();
     // A broken pipe only says that the guard is gone; its exit replaces it.
     child.stdin?.on('error', () => {});
@@ -52,7 +62,7 @@ export function startGuard(onPid: (pid: number) => void = () => {}): Guard {
       if (!finished) setTimeout(replace, RESTART_MS).unref();
     });
     for (const known of children.values()) tell(child, { add: known });
-    if (child.pid !== undefined) onPid(child.pid);
+    if (child.pid !== undefined) options.onPid?.(child.pid);
     return child;
   }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -49,7 +49,8 @@ export function folderHash(path: string): string {
 function createFolders(state: string, logs: string): void {
   try {
     // As root, PostgreSQL's user passes through this folder; it never lists it.
-    mkdirSync(state, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    const created = mkdirSync(state, { recursive: true, mode: 0o700 }) !== undefined;
+    if (created && process.getuid?.() === 0) chmodSync(state, 0o711);
     mkdirSync(logs, { recursive: true, mode: 0o700 });
     accessSync(state, constants.W_OK);
   } catch {

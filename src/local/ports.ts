@@ -7,24 +7,29 @@ const HIGHEST = 31_999;
 const ATTEMPTS = 200;
 
 /**
- * A free port on 127.0.0.1 for each name. `wanted` (a person's choice) must be free and `taken` are left alone.
+ * A free port on 127.0.0.1 for each name. `wanted` (a person's choice) must be free; `remembered` is used where it is.
  * Throws with the name of a wanted port that somebody else holds.
  */
 export async function choosePorts<Name extends string>(
   names: readonly Name[],
   wanted: Partial<Record<Name, number>> = {},
+  remembered: Partial<Record<Name, number>> = {},
 ): Promise<Record<Name, number>> {
   const chosen = new Map<Name, number>();
+  const taken = () => new Set(chosen.values());
   for (const name of names) {
     const port = wanted[name];
     if (port === undefined || port === 0) continue;
-    if (!(await isFree(port))) {
+    if (taken().has(port) || !(await isFree(port))) {
       throw new Error(`Port ${port}, which is set for ${name}, is in use. Free it, or set another one.`);
     }
     chosen.set(name, port);
   }
   for (const name of names) {
-    if (!chosen.has(name)) chosen.set(name, await freePort(new Set(chosen.values())));
+    if (chosen.has(name)) continue;
+    const last = remembered[name];
+    const keep = last !== undefined && !taken().has(last) && (await isFree(last));
+    chosen.set(name, keep ? last : await freePort(taken()));
   }
   return Object.fromEntries(chosen) as Record<Name, number>;
 }

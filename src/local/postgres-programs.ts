@@ -59,11 +59,12 @@ export function isReachable(path: string, owner: PostgresOwner): boolean {
 export function outsideFolder(state: string): string {
   const base = existsSync('/var/tmp') ? '/var/tmp' : tmpdir();
   const path = join(base, `sverka-${folderHash(state)}`);
-  mkdirSync(path, { recursive: true, mode: 0o711 });
+  mkdirSync(path, { recursive: true });
   const found = lstatSync(path);
   if (!found.isDirectory() || found.uid !== process.getuid?.()) {
     throw new Error(`${path} belongs to somebody else. Remove it, or set SVERKA_STATE_DIR to another folder.`);
   }
+  chmodSync(path, 0o711);
   return path;
 }
 

@@ -19,6 +19,8 @@ export interface TemporalOptions {
   readonly uiPort: number | null;
   /** A file that keeps everything, or null: in memory. */
   readonly store: string | null;
+  /** It is made when it is missing; `default` always is there. */
+  readonly namespace: string;
   readonly cwd: string;
   readonly logFile: string;
 }
@@ -32,6 +34,7 @@ export function temporalChild(options: TemporalOptions): ChildSpec {
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(options.port), '--log-level', 'warn'],
       ...(options.uiPort === null ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+      ...(options.namespace === 'default' ? [] : ['--namespace', options.namespace]),
       ...(options.store === null ? [] : ['--db-filename', options.store]),
       ...attributes.flatMap((attribute) => ['--search-attribute', attribute]),
     ],

@@ -30,7 +30,7 @@ export async function startTestServers(env: NodeJS.ProcessEnv): Promise<TestServ
   const paths = localPaths(env);
   const folder = mkdtempSync(join(tmpdir(), `${FOLDER_PREFIX}${process.pid}-`));
   chmodSync(folder, 0o711);
-  const guard = startGuard();
+  const guard = startGuard({ label: folder });
   const supervisor = createSupervisor({ guard, onNotice: (line) => process.stderr.write(`${line}\n`) });
   const stop = async () => {
     await supervisor.kill();
@@ -41,9 +41,7 @@ export async function startTestServers(env: NodeJS.ProcessEnv): Promise<TestServ
     const ports = await choosePorts(['postgres', 'temporal']);
     const [database, bundle] = await Promise.all([
       startPostgres(),
-      existsSync(join(paths.repository, 'src/workflows/index.ts'))
-        ? ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles })
-        : '',
+      ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles }),
       startTemporal(),
     ]);
     return {
@@ -77,7 +75,15 @@ export async function startTestServers(env: NodeJS.ProcessEnv): Promise<TestServ
     async function startTemporal() {
       const program = await findTemporalCli(env, paths);
       const logFile = join(folder, 'temporal.log');
-      const options = { program, port: ports.temporal, uiPort: null, store: null, cwd: folder, logFile };
+      const options = {
+        program,
+        port: ports.temporal,
+        uiPort: null,
+        store: null,
+        cwd: folder,
+        logFile,
+        namespace: 'default',
+      };
       await supervisor.start(temporalChild(options));
     }
   } catch (error) {

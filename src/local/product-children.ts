@@ -1,0 +1,89 @@
+import { existsSync, renameSync } from 'node:fs';
+import { join } from 'node:path';
+import type { ChildSpec } from './children.js';
+import { type CustodyAccount, custodySettings, simulatedAccounts } from './custody-accounts.js';
+import type { LocalPaths } from './paths.js';
+import type { LoginRole } from './role-passwords.js';
+import type { StackPorts } from './stack-ports.js';
+
+/** Our own processes; each is `src/<name>.ts`. */
+export const PRODUCT_PROCESSES = ['simulators', 'worker', 'gateway', 'relay'] as const;
+export type ProductProcess = (typeof PRODUCT_PROCESSES)[number];
+
+export interface ProductSettings {
+  readonly env: NodeJS.ProcessEnv;
+  readonly paths: LocalPaths;
+  readonly ports: StackPorts;
+  readonly databaseUrls: Readonly<Record<LoginRole, string>>;
+  readonly temporalAddress: string;
+  readonly temporalNamespace: string;
+  readonly taskQueue: string;
+  readonly bundlePath: string;
+  readonly accounts: readonly CustodyAccount[];
+}
+
+/** What listens to the world stops first, then the worker, then those it calls. Servers have the stages 0 and 1. */
+const STAGES: Readonly<Record<ProductProcess, number>> = { simulators: 2, worker: 3, gateway: 4, relay: 4 };
+
+/** One of our processes, with the environment that src/config.ts reads. */
+export function productChild(name: ProductProcess, settings: ProductSettings): ChildSpec {
+  const { paths } = settings;
+  const logFile = productLogFile(paths, name);
+  if (existsSync(logFile)) renameSync(logFile, join(paths.logs, `${name}.previous.jsonl`));
+  return {
+    name,
+    command: process.execPath,
+    // The last argument tells the next start, and a person who looks at `ps`, whose process this is.
+    args: ['--import', 'tsx', join(paths.repository, 'src', `${name}.ts`), `--state=${paths.state}`],
+    cwd: paths.repository,
+    env: { ...withoutNpm(settings.env), ...common(name, settings), ...own(name, settings), SVERKA_LOG_FILE: logFile },
+    logFile: join(paths.logs, `${name}.out`),
+    stopSignal: 'SIGTERM',
+    stage: STAGES[name],
+    isReady: 'message',
+  };
+}
+
+/** Where the process writes its log, one JSON object a line. */
+export function productLogFile(paths: LocalPaths, name: ProductProcess): string {
+  return join(paths.logs, `${name}.jsonl`);
+}
+
+function common(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
+  return {
+    DATABASE_URL: settings.databaseUrls[name],
+    TEMPORAL_ADDRESS: settings.temporalAddress,
+    TEMPORAL_NAMESPACE: settings.temporalNamespace,
+    SVERKA_TASK_QUEUE: settings.taskQueue,
+    SVERKA_OPS_PORT: String(settings.ports[`${name}Ops`]),
+  };
+}
+
+function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
+  const { ports, accounts } = settings;
+  const providers = custodySettings(accounts, `http://127.0.0.1:${ports.custody}`);
+  switch (name) {
+    case 'simulators':
+      return {
+        SVERKA_SIMULATORS: JSON.stringify({
+          databaseUrl: settings.databaseUrls.simulators,
+          custody: { port: ports.custody, accounts: simulatedAccounts(accounts) },
+        }),
+      };
+    case 'worker':
+      return {
+        ...providers,
+        SVERKA_METRICS_PORT: String(ports.workerMetrics),
+        SVERKA_WORKFLOW_BUNDLE: settings.bundlePath,
+      };
+    case 'gateway':
+      return { ...providers, SVERKA_GATEWAY_PORT: String(ports.gateway) };
+    case 'relay':
+      return { ...providers, SVERKA_RELAY_PORT: String(ports.relay) };
+  }
+}
+
+/** npm describes itself in the environment; to our processes that says nothing. */
+function withoutNpm(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^npm_/i.test(name)));
+}

@@ -1,0 +1,155 @@
+import { join } from 'node:path';
+import { createSupervisor, type Supervisor } from './children.js';
+import { custodyAccounts, custodyHooks } from './custody-accounts.js';
+import { registerSearchAttributes } from './external-temporal.js';
+import { type Guard, startGuard } from './guard.js';
+import { type LocalPaths, relativeToRepository } from './paths.js';
+import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
+import type { ProductProcess } from './product-children.js';
+import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
+import { type LoginRole, setRolePasswords } from './role-passwords.js';
+import { claimRunFile, type RunFile, type RunFileWriter, type RunMerchant } from './run-file.js';
+import { type StackPorts, stackPorts } from './stack-ports.js';
+import { temporalChild } from './temporal.js';
+import { findTemporalCli } from './temporal-programs.js';
+import { ensureWorkflowBundle } from './workflow-bundle.js';
+
+export interface StackOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly paths: LocalPaths;
+  /** Brings the owner's database to the newest schema. */
+  readonly migrate: (databaseUrl: string) => Promise<{ applied: string[] }>;
+  /** Makes the merchants of the story where they are missing; keys are new at each start. */
+  readonly seed: (databaseUrl: string) => Promise<readonly RunMerchant[]>;
+  /** One line for a person. */
+  readonly notice: (line: string) => void;
+}
+
+/** Everything of the product on this machine. */
+export interface Stack {
+  /** Resolves when all of it is ready. Throws what stands in the way; call `stop` then, too. */
+  start(): Promise<RunFile>;
+  /** Ends what was started, in order, and removes the run file. May be called at any time. */
+  stop(): Promise<void>;
+  /** The same at once, without asking anybody. */
+  kill(): Promise<void>;
+}
+
+const DATABASE = 'sverka';
+
+export function createStack(options: StackOptions): Stack {
+  let begun: { runFile: RunFileWriter; guard: Guard; supervisor: Supervisor } | null = null;
+  const end = async (how: 'stop' | 'kill') => {
+    await begun?.supervisor[how]();
+    begun?.guard.done();
+    begun?.runFile.remove();
+  };
+  return {
+    async start() {
+      const runFile = await claimRunFile(options.paths);
+      const guard = startGuard({ label: options.paths.state, onPid: (pid) => runFile.put('pids', 'guard', pid) });
+      const onPid = (name: string, pid: number) => runFile.put('pids', name, pid);
+      const supervisor = createSupervisor({ guard, onPid, onNotice: options.notice });
+      begun = { runFile, guard, supervisor };
+      const ports = await stackPorts(options.env, options.paths.state);
+      return startParts({ options, runFile, supervisor, ports });
+    },
+    stop: () => end('stop'),
+    kill: () => end('kill'),
+  };
+}
+
+interface Parts {
+  readonly options: StackOptions;
+  readonly runFile: RunFileWriter;
+  readonly supervisor: Supervisor;
+  readonly ports: StackPorts;
+}
+
+async function startParts(parts: Parts): Promise<RunFile> {
+  const { options, runFile, ports } = parts;
+  const { paths, env } = options;
+  const relayUrl = `http://127.0.0.1:${ports.relay}`;
+  const accounts = custodyAccounts(env, relayUrl);
+  const taskQueue = env['SVERKA_TASK_QUEUE'] || 'sverka';
+  const [databaseUrls, temporal, bundlePath] = await Promise.all([
+    startDatabase(parts),
+    startTemporal(parts),
+    ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles }),
+  ]);
+  runFile.set({ taskQueue, hooks: custodyHooks(accounts) });
+  const settings = { env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts };
+  await Promise.all(PRODUCT_PROCESSES.map((name) => startProduct(name, { parts, settings })));
+  runFile.set({ ready: true });
+  // Every member was set above, in the order in which things became ready.
+  return runFile.current() as RunFile;
+}
+
+async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {
+  const { options, runFile } = parts;
+  const databaseUrl = options.env['DATABASE_URL'] || (await startPostgres(parts));
+  await checkDatabase(databaseUrl);
+  await options.migrate(databaseUrl);
+  const databaseUrls = await setRolePasswords(databaseUrl);
+  runFile.set({ databaseUrl, databaseUrls, merchants: await options.seed(databaseUrl) });
+  return databaseUrls;
+}
+
+async function startPostgres({ options, supervisor, ports, runFile }: Parts): Promise<string> {
+  const { paths, notice } = options;
+  const logFile = join(paths.logs, 'postgres.log');
+  const server = await preparePostgres({ state: paths.state, port: ports.postgres, logFile });
+  if (!server.dataFolder.startsWith(paths.state)) {
+    notice(`PostgreSQL's user cannot reach ${paths.state}, so its data and a copy of its programs lie elsewhere:`);
+    notice(`  ${server.dataFolder}`);
+  }
+  await supervisor.start(server.child);
+  runFile.put('logFiles', 'postgres', relativeToRepository(logFile));
+  await ensureDatabase({ adminUrl: server.url('postgres'), name: DATABASE });
+  return server.url(DATABASE);
+}
+
+async function checkDatabase(url: string): Promise<void> {
+  try {
+    await withClient(url, (client) => client.query('SELECT 1'));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The database does not answer (${reason}). Correct DATABASE_URL, or unset it to have one started.`);
+  }
+}
+
+async function startTemporal({ options, supervisor, ports, runFile }: Parts) {
+  const { env, paths } = options;
+  const temporalNamespace = env['TEMPORAL_NAMESPACE'] || 'default';
+  const external = env['TEMPORAL_ADDRESS'];
+  if (external) {
+    await registerSearchAttributes({ address: external, namespace: temporalNamespace });
+    runFile.set({ temporalAddress: external, temporalNamespace });
+    return { temporalAddress: external, temporalNamespace };
+  }
+  const temporalAddress = `127.0.0.1:${ports.temporal}`;
+  const temporalUiUrl = `http://127.0.0.1:${ports.temporalUi}`;
+  const logFile = join(paths.logs, 'temporal.log');
+  const program = await findTemporalCli(env, paths);
+  const place = { store: paths.temporalStore, cwd: paths.state, logFile, namespace: temporalNamespace };
+  await supervisor.start(temporalChild({ program, port: ports.temporal, uiPort: ports.temporalUi, ...place }));
+  runFile.put('logFiles', 'temporal', relativeToRepository(logFile));
+  runFile.set({ temporalAddress, temporalNamespace, temporalUiUrl });
+  return { temporalAddress, temporalNamespace };
+}
+
+async function startProduct(name: ProductProcess, input: { parts: Parts; settings: ProductSettings }): Promise<void> {
+  const { runFile, ports, supervisor, options } = input.parts;
+  await supervisor.start(productChild(name, input.settings));
+  const ops = `http://127.0.0.1:${ports[`${name}Ops`]}`;
+  runFile.put('opsUrls', name, ops);
+  runFile.put('logFiles', name, relativeToRepository(productLogFile(options.paths, name)));
+  if (name === 'simulators') {
+    runFile.put('simulators', 'custody', { url: `http://127.0.0.1:${ports.custody}` });
+    return;
+  }
+  const metrics = name === 'worker' ? `http://127.0.0.1:${ports.workerMetrics}` : ops;
+  runFile.put('metricsUrls', name, `${metrics}/metrics`);
+  if (name === 'gateway') runFile.set({ gatewayUrl: `http://127.0.0.1:${ports.gateway}` });
+  if (name === 'relay') runFile.set({ relayUrl: `http://127.0.0.1:${ports.relay}` });
+}
