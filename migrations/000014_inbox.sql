@@ -15,6 +15,8 @@ create table sverka.inbox (
   -- pending: somebody must look; unmatched: looked, we do not know its subject (yet); parked: a person must look.
   status text not null check (status in ('pending', 'done', 'unmatched', 'parked')),
   reason text,
+  -- What an unmatched one waits for: `address:<address>|<tag>`; its appearance makes it pending again.
+  waits_for text,
   attempts integer not null default 0,
   next_attempt_at timestamptz not null default clock_timestamp(),
   trace_id text,
@@ -25,6 +27,7 @@ create table sverka.inbox (
 create index inbox_pending on sverka.inbox (next_attempt_at) where status = 'pending';
 create index inbox_waiting on sverka.inbox (provider, endpoint, subject_type, subject_ref)
   where status in ('pending', 'unmatched');
+create index inbox_waits_for on sverka.inbox (waits_for) where status = 'unmatched';
 create index inbox_subject on sverka.inbox (subject_ref);
 
 create table sverka.inbox_conflict (

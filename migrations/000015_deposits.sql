@@ -80,6 +80,10 @@ create table sverka.deposit (
 );
 create index deposit_owner on sverka.deposit (book, merchant_id, created_at desc, id desc);
 create index deposit_hash on sverka.deposit (tx_hash);
+-- One output is credited once, whatever ids the custodian gives it (R10).
+create unique index deposit_output on sverka.deposit (book, provider, provider_account, network, tx_hash, output_index)
+  where state in ('credited', 'final');
+create index deposit_waiting on sverka.deposit (last_read_at) where state in ('noticed', 'confirming');
 
 insert into sverka.state_move (subject_type, from_state, to_state, by_decision) values
   ('deposit_address', null, 'preparing', false),

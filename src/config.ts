@@ -59,6 +59,8 @@ const schema = z.object({
   SVERKA_DEPOSIT_POLL_INTERVAL: duration('1m'),
   SVERKA_DEPOSIT_NOT_FOUND_INTERVAL: duration('1s'),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
+  SVERKA_STRANDED_AGE: duration('3m'),
+  SVERKA_STICKY_TIMEOUT: duration('5s'),
   SVERKA_PROVIDER_TIMEOUT: duration('10s'),
   SVERKA_MISCONFIGURED_INTERVAL: duration('30s'),
   SVERKA_SIMULATORS: z.string().optional(),
@@ -95,7 +97,8 @@ function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; probl
       const webhookSecrets = (secrets ?? '').split(',').filter((secret) => secret !== '');
       if (!url) problems.push(`${prefix}_URL: missing, although other settings of this provider are there`);
       if (!apiKey) problems.push(`${prefix}_API_KEY: missing, although other settings of this provider are there`);
-      if (webhookSecrets.length === 0) problems.push(`${prefix}_WEBHOOK_SECRETS: missing; name one or two, newest first`);
+      if (webhookSecrets.length === 0)
+        problems.push(`${prefix}_WEBHOOK_SECRETS: missing; name one or two, newest first`);
       if (webhookSecrets.some((secret) => secret.length < WEBHOOK_SECRET_CHARACTERS_MIN)) {
         problems.push(`${prefix}_WEBHOOK_SECRETS: each needs at least ${WEBHOOK_SECRET_CHARACTERS_MIN} characters`);
       }

@@ -7,57 +7,70 @@ import { seedMerchants } from './local/seed.js';
 import { createStack } from './local/stack.js';
 import { onStopSignals } from './local/stop-signals.js';
 
-const { values: flags } = parseArgs({ options: { once: { type: 'boolean' }, 'no-story': { type: 'boolean' } } });
+const say = (line: string) => void process.stderr.write(`${line}\n`);
 // A terminal that went away must not end us before our children are stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-
-// What is written here holds keys, payloads and passwords: for this user alone.
+// What is written below `.sverka` holds keys, payloads and passwords: for this user alone.
 process.umask(0o077);
 
-const say = (line: string) => void process.stderr.write(`${line}\n`);
-const paths = localPaths(process.env);
-const stack = createStack({ env: process.env, paths, migrate, seed: seedMerchants, notice: say });
-let ending: Promise<never> | null = null;
-onStopSignals(process.env, {
-  stop: (reason) => {
-    say(`Stopping (${reason}); once more Ctrl-C kills …`);
-    void end(flags.once ? 130 : 0);
-  },
-  kill: () => void stack.kill().finally(() => process.exit(130)),
-});
-
 try {
-  const started = Date.now();
-  say('Starting PostgreSQL, Temporal and Sverka …');
-  const run = await stack.start();
-  say(`Everything is up after ${((Date.now() - started) / 1_000).toFixed(1)} s.`);
-  const held = flags['no-story'] ? true : await playStory(run);
-  if (flags.once) await end(held ? 0 : 1);
-  if (ending === null) process.stdout.write(links(run));
+  await main();
 } catch (error) {
-  // What fails because we are stopping is no news.
-  if (ending === null) say(error instanceof Error ? error.message : String(error));
-  await end(1);
+  say(error instanceof Error ? error.message : String(error));
+  process.exit(1);
 }
 
-function end(code: number): Promise<never> {
-  ending ??= stack.stop().then(
-    () => process.exit(code),
-    (error: unknown) => {
-      say(`Not everything could be stopped: ${error instanceof Error ? error.message : String(error)}`);
-      process.exit(1);
+async function main(): Promise<void> {
+  const { values: flags } = parseArgs({ options: { once: { type: 'boolean' }, 'no-story': { type: 'boolean' } } });
+  const stack = createStack({
+    env: process.env,
+    paths: localPaths(process.env),
+    migrate,
+    seed: seedMerchants,
+    notice: say,
+  });
+  let stopping = false;
+  const end = async (code: number) => {
+    stopping = true;
+    await stack.stop();
+    process.exit(code);
+  };
+  onStopSignals(process.env, {
+    stop: (reason) => {
+      say(`Stopping (${reason}); Ctrl-C once more kills …`);
+      void end(flags.once ? 130 : 0);
     },
-  );
-  return ending;
+    kill: () => void stack.kill().finally(() => process.exit(130)),
+  });
+  try {
+    const run = await startAll(stack);
+    const held = flags['no-story'] ? true : await playStory(run);
+    if (stopping) return;
+    if (flags.once) return await end(held ? 0 : 1);
+    process.stdout.write(links(run));
+  } catch (error) {
+    // What fails because we are stopping is no news.
+    if (stopping) return;
+    say(error instanceof Error ? error.message : String(error));
+    await end(1);
+  }
+}
+
+async function startAll(stack: { start(): Promise<RunFile> }): Promise<RunFile> {
+  const began = performance.now();
+  say('Starting PostgreSQL, Temporal and Sverka …');
+  const run = await stack.start();
+  say(`Everything is up after ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
+  return run;
 }
 
 function links(run: RunFile): string {
   const rows = [
     ['Gateway', run.gatewayUrl],
     ['API docs', `${run.gatewayUrl}/docs`],
-    ['Webhooks', run.relayUrl],
-    ['Temporal UI', run.temporalUiUrl ?? `at the server of TEMPORAL_ADDRESS (${run.temporalAddress})`],
-    ['Everything', paths.runFile],
+    ['Webhooks', `${run.relayUrl}/hooks/…`],
+    ['Temporal UI', run.temporalUiUrl ?? `that of ${run.temporalAddress}`],
+    ['All of it', `${localPaths(process.env).runFile} (addresses, keys, process ids, log files)`],
   ];
-  return `\n${rows.map(([name, link]) => `  ${name?.padEnd(12)}${link}`).join('\n')}\n\nCtrl-C stops all of it.\n`;
+  return `\n${rows.map(([name, link]) => `  ${name?.padEnd(12)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;
 }

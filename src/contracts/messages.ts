@@ -15,6 +15,8 @@ export interface DepositInput {
   /** The provider's id of the deposit. */
   ref: string;
   traceId: string;
+  /** Since when (ms since 1970) the provider has shown nothing; carried into a fresh run. */
+  absentSince?: number | null;
 }
 
 /** Input of the `depositAddress` workflow: the whole request, so that the run finishes without its caller. */
@@ -60,4 +62,58 @@ export interface DepositReconcileInput {
   book: 'live' | 'test';
   provider: 'custody';
   account: string;
+}
+
+/** Search attributes of every workflow that follows a subject (DESIGN 6); all Keyword but the last, a Bool. */
+export const SEARCH_ATTRIBUTES = {
+  kind: 'SverkaKind',
+  state: 'SverkaState',
+  merchant: 'SverkaMerchant',
+  ref: 'SverkaRef',
+  book: 'SverkaBook',
+  needsOperator: 'SverkaNeedsOperator',
+} as const;
+
+/** What one read of a deposit came to, for the workflow that follows it. */
+export interface DepositSeen {
+  /** A deposit's state, or `not_found` (the provider shows nothing yet) or `unmatched` (an address not ours). */
+  state: string;
+  depositId: string | null;
+  merchantId: string | null;
+  reason: string | null;
+  needsOperator: boolean;
+  /** True when there is nothing left to follow. */
+  ended: boolean;
+  /** Milliseconds until the next look; null waits for a nudge alone. */
+  waitMs: number | null;
+}
+
+/** What a try to make a deposit address came to. */
+export interface DepositAddressTry {
+  /** `not_sent`: proven that nothing was made, try again; `unknown`: perhaps made, look it up; `absent`: not shown. */
+  outcome: 'active' | 'failed' | 'not_sent' | 'unknown' | 'absent';
+  merchantId: string;
+  /** Milliseconds until the next try or look. */
+  waitMs: number;
+  /** Only with `absent`: the same create may be sent again, since the provider knows our reference. */
+  mayCreateAgain: boolean;
+}
+
+/** Counts of one turn over a custodian's changes; never bodies. */
+export interface DepositPages {
+  pages: number;
+  items: number;
+  changed: number;
+  unmatched: number;
+  unreadable: number;
+  /** True when the feed was not read to its end. */
+  more: boolean;
+}
+
+/** What one turn of the sweep found. */
+export interface SweptInbox {
+  claimed: number;
+  /** Deposits whose workflow is closed: read by the sweep itself (R13). */
+  closed: DepositInput[];
+  waitMs: number;
 }

@@ -1,3 +1,5 @@
+import { decimalsOf } from './assets.js';
+import { type Minor, parseAmount } from './money.js';
 import type { StateMove } from './states.js';
 
 export const DEPOSIT_STATES = [
@@ -35,3 +37,141 @@ export const DEPOSIT_MOVES: readonly StateMove<DepositState>[] = [
   { from: 'parked', to: 'rejected', byDecision: true },
   { from: 'parked', to: 'dropped', byDecision: true },
 ];
+
+/** What an authoritative read says of a deposit, as far as money is concerned. */
+export interface DepositReading {
+  /** One of the provider's words, or any other text: never guessed from (R4). */
+  readonly status: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly txHash: string | null;
+  readonly outputIndex: number | null;
+  readonly amount: string;
+  readonly settlement: { readonly asset: string; readonly amount: string } | null;
+}
+
+/** What the deposit address fixed at its birth (R8). */
+export interface DepositTerms {
+  readonly network: string;
+  readonly asset: string;
+  readonly settlementMode: 'as_token' | 'settled';
+  readonly settlementAsset: string | null;
+}
+
+/** What we have booked and where the deposit stands. */
+export interface DepositStanding {
+  readonly state: DepositState;
+  readonly generation: number;
+  readonly creditedAmount: Minor | null;
+  readonly creditedAsset: string | null;
+}
+
+export interface DepositPlan {
+  readonly moves: readonly { readonly to: DepositState; readonly reason: string | null }[];
+  readonly generation: number;
+  readonly credit: { readonly amount: Minor; readonly asset: string } | null;
+  /** A contradiction that a person must look at; the state stays. */
+  readonly flag: string | null;
+}
+
+/** Where a reading leads, before it is held against what was booked. */
+type Verdict =
+  | { readonly to: 'confirming' | 'rejected' | 'dropped' | 'parked'; readonly reason: string | null }
+  | { readonly to: 'final'; readonly credit: { readonly amount: Minor; readonly asset: string } };
+
+/**
+ * Decides what a reading makes of a deposit: pure, so that webhook, poll, reconciliation and operator agree.
+ * A first reading may walk several moves. Nothing is ever taken from a status that we do not know (R4).
+ */
+export function planDeposit(standing: DepositStanding, terms: DepositTerms, reading: DepositReading): DepositPlan {
+  const stay = { moves: [], generation: standing.generation, credit: null, flag: null };
+  const verdict = judge(terms, reading);
+  if (verdict === 'unknown_status') return { ...stay, flag: 'unknown_provider_status' };
+  switch (standing.state) {
+    case 'parked':
+      return stay;
+    case 'credited':
+    case 'final':
+      return { ...stay, flag: contradictsCredit(standing, verdict) };
+    case 'rejected':
+      return { ...stay, flag: verdict.to === 'final' ? 'completed_after_rejection' : null };
+    default:
+      return walk(standing, verdict);
+  }
+}
+
+/** What cannot be booked goes to a person, with the reason. */
+export function planParking(standing: DepositStanding, reason: string): DepositPlan {
+  return divert(standing, { to: 'parked', reason });
+}
+
+/** A second record of an output that was credited before: the same money is dropped, any other goes to a person. */
+export function planCopy(standing: DepositStanding, same: boolean): DepositPlan {
+  return divert(standing, same ? { to: 'dropped', reason: 'same_output' } : { to: 'parked', reason: 'output_differs' });
+}
+
+function divert(standing: DepositStanding, verdict: Verdict): DepositPlan {
+  const waiting = standing.creditedAmount === null && standing.state !== 'parked' && standing.state !== 'rejected';
+  return waiting ? walk(standing, verdict) : { moves: [], generation: standing.generation, credit: null, flag: null };
+}
+
+function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {
+  if (!['seen', 'confirming', 'completed', 'failed', 'replaced'].includes(reading.status)) return 'unknown_status';
+  if (reading.status === 'failed') return { to: 'rejected', reason: 'failed_at_provider' };
+  if (reading.status === 'replaced') return { to: 'dropped', reason: 'replaced' };
+  if (reading.network !== terms.network) return { to: 'parked', reason: 'wrong_network' };
+  if (reading.asset !== terms.asset) return { to: 'parked', reason: 'wrong_asset' };
+  if (reading.status !== 'completed') return { to: 'confirming', reason: null };
+  if (reading.txHash === null || reading.outputIndex === null) return { to: 'parked', reason: 'no_transaction' };
+  const { settlement } = reading;
+  if (terms.settlementMode === 'settled') {
+    if (settlement === null) return { to: 'confirming', reason: 'awaiting_settlement' };
+    if (settlement.asset !== terms.settlementAsset) return { to: 'parked', reason: 'wrong_settlement_asset' };
+    return judgeAmount(settlement.amount, settlement.asset);
+  }
+  return judgeAmount(reading.amount, reading.asset);
+}
+
+function judgeAmount(text: string, asset: string): Verdict {
+  const amount = parseAmount(text, decimalsOf(asset));
+  if (typeof amount !== 'bigint') return { to: 'parked', reason: `amount_${amount}` };
+  if (amount === 0n) return { to: 'rejected', reason: 'zero_amount' };
+  return { to: 'final', credit: { amount, asset } };
+}
+
+function contradictsCredit(standing: DepositStanding, verdict: Verdict): string | null {
+  switch (verdict.to) {
+    case 'final':
+      return verdict.credit.amount === standing.creditedAmount && verdict.credit.asset === standing.creditedAsset
+        ? null
+        : 'amount_changed_after_credit';
+    case 'rejected':
+    case 'dropped':
+      return 'failed_after_credit';
+    case 'parked':
+      return `${verdict.reason}_after_credit`;
+    case 'confirming':
+      return null;
+  }
+}
+
+function walk(standing: DepositStanding, verdict: Verdict): DepositPlan {
+  const { state } = standing;
+  const credit = verdict.to === 'final' ? verdict.credit : null;
+  const reason = verdict.to === 'final' ? null : verdict.reason;
+  const again = state === 'dropped' || state === 'orphaned';
+  const generation = standing.generation + (again ? 1 : 0);
+  const unmoved = { moves: [], generation: standing.generation, credit: null, flag: null };
+  if (state === verdict.to || (again && (verdict.to === 'rejected' || verdict.to === 'dropped'))) return unmoved;
+  // Custody's `completed` is credited and final at once; a drop is seen from `confirming` only.
+  const before: DepositState[] = state === 'confirming' ? [] : ['confirming'];
+  const direct = state === 'noticed' && (verdict.to === 'rejected' || verdict.to === 'parked');
+  const path: DepositState[] =
+    verdict.to === 'final'
+      ? [...before, 'credited', 'final']
+      : verdict.to === 'confirming' || direct
+        ? [verdict.to]
+        : [...before, verdict.to];
+  const moves = path.map((to, place) => ({ to, reason: place === path.length - 1 ? reason : null }));
+  return { moves, generation, credit, flag: null };
+}

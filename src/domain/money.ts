@@ -43,3 +43,8 @@ export function formatAmount(minor: Minor, decimals: number): string {
 export function isDecimalString(text: unknown): text is string {
   return typeof text === 'string' && text.length <= 60 && GRAMMAR.test(text);
 }
+
+/** True when NUMERIC(38,18) holds it: 20 digits before the point. Further fraction digits stay in the text alone. */
+export function fitsReported(text: string): boolean {
+  return isDecimalString(text) && (text.split('.')[0] ?? '').length <= 20;
+}

@@ -1,0 +1,243 @@
+import type { DepositAddressRecord } from '../contracts/deposit-address.js';
+import { type Accepted, type DepositAddressInput, type DepositAddressTry } from '../contracts/messages.js';
+import { raiseAlert, resolveAlert } from '../db/alerts.js';
+import { depositPlace } from '../db/apply-deposits.js';
+import {
+  ensureCustomer,
+  findLiveDepositAddress,
+  insertDepositAddress,
+  moveDepositAddress,
+  readDepositAddress,
+  touchDepositAddress,
+} from '../db/deposit-addresses.js';
+import { Retryable, UniqueViolation } from '../db/errors.js';
+import { wakeUnmatched } from '../db/inbox.js';
+import { newId } from '../db/new-id.js';
+import { findRequest, keepRequest, type RequestOutcome } from '../db/requests.js';
+import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
+import { CUSTODY_CREATES } from '../providers/custody/client.js';
+import type { CustodyAddress } from '../providers/custody/schema.js';
+import { ProviderError } from '../providers/errors.js';
+import { makeTraceparent } from '../telemetry/trace.js';
+import type { ActivityDeps } from './deps.js';
+
+export type DepositAddressActivities = ReturnType<typeof createDepositAddressActivities>;
+
+interface OfAddress {
+  readonly id: string;
+  readonly traceId: string;
+}
+
+const ACTOR = 'worker:custody';
+/** Looks without a find before a person is told; by then the custodian's own lag is long over. */
+const LOOKS_BEFORE_ALERT = 10;
+
+/** Making a permanent deposit address: reserve its name, create once at the custodian, ask when the answer is lost. */
+export function createDepositAddressActivities(deps: ActivityDeps) {
+  return {
+    /** Keeps the request and takes the natural name, in one commit; any second run is answered by the first's row. */
+    async databaseReserveDepositAddress(input: DepositAddressInput): Promise<Accepted> {
+      return inTransaction(deps.pool, async (tx) => {
+        const known = await findRequest(tx, input.request.id);
+        if (known) return toAccepted(known.fingerprint.toString('hex'), outcomeOf(known));
+        const outcome = await takeName(tx, input);
+        if (!(await keepRequest(tx, input, outcome))) {
+          throw new Retryable('The request was kept by another run meanwhile.', { cause: input.request.id });
+        }
+        return toAccepted(input.request.fingerprint, outcome);
+      });
+    },
+
+    /** One POST. What proves that nothing was made may be tried again; every other failure is `unknown`. */
+    async providerCreateDepositAddress(of: OfAddress): Promise<DepositAddressTry> {
+      const address = await readDepositAddress(queriesOf(deps.pool), of.id);
+      if (address.state === 'active' || address.state === 'failed') return tryOf(address, { outcome: address.state });
+      try {
+        const made = await deps.custody({ book: address.book, account: address.providerAccount }).createAddress(
+          {
+            reference: address.id,
+            network: address.network,
+            asset: address.asset,
+            settleIn: address.settlementAsset,
+          },
+          { traceparent: makeTraceparent(of.traceId) },
+        );
+        return await activate(deps, { address, made, traceId: of.traceId });
+      } catch (error) {
+        if (!(error instanceof ProviderError)) throw error;
+        return afterFailure(deps, { address, error, traceId: of.traceId });
+      }
+    },
+
+    /** Notes that nobody knows whether it was made; answers when to look. */
+    async databaseSuspectDepositAddress(of: OfAddress): Promise<DepositAddressTry> {
+      return inTransaction(deps.pool, async (tx) => {
+        const move = { from: ['preparing'], to: 'unknown', reason: 'create_unanswered', actor: ACTOR } as const;
+        await moveDepositAddress(tx, of.id, { ...move, traceId: of.traceId });
+        const address = await readDepositAddress(tx, of.id);
+        if (address.state === 'active' || address.state === 'failed') return tryOf(address, { outcome: address.state });
+        return tryOf(address, { outcome: 'absent', waitMs: deps.config.SVERKA_UNKNOWN_LOOKUP_INTERVAL });
+      });
+    },
+
+    /** Looks it up by our reference. Absence alone decides nothing, but the same POST is permitted past the lag. */
+    async providerReadDepositAddress(of: OfAddress & { looks: number }): Promise<DepositAddressTry> {
+      const address = await readDepositAddress(queriesOf(deps.pool), of.id);
+      if (address.state === 'active' || address.state === 'failed') return tryOf(address, { outcome: address.state });
+      const found = await deps
+        .custody({ book: address.book, account: address.providerAccount })
+        .readAddressByReference(address.id, { traceparent: makeTraceparent(of.traceId) });
+      if (found) return await activate(deps, { address, made: found, traceId: of.traceId });
+      return absent(deps, { address, ...of });
+    },
+  };
+}
+
+type Row = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
+
+function outcomeOf(row: Row): RequestOutcome {
+  const { resourceType: type, resourceId: id, made, refusal } = row;
+  return { resource: type === null || id === null ? null : { type, id, made: made === true }, refusal };
+}
+
+function toAccepted(fingerprint: string, outcome: RequestOutcome): Accepted {
+  return { fingerprint, resource: outcome.resource, refusal: outcome.refusal };
+}
+
+/** One live address per owner, network and asset: the same content is that one, other content is refused. */
+async function takeName(tx: Tx, input: DepositAddressInput): Promise<RequestOutcome> {
+  const { book, merchantId, customerRef, network, asset, settlementMode, settlementAsset } = input;
+  const customerId =
+    customerRef === null
+      ? null
+      : await ensureCustomer(tx, { id: newId('customer'), book, merchantId, ref: customerRef });
+  const id = newId('depositAddress');
+  if (await insertDepositAddress(tx, { ...input, id, customerId, actor: `merchant:${merchantId}` })) {
+    return { resource: { type: 'deposit_address', id, made: true }, refusal: null };
+  }
+  const taken = await findLiveDepositAddress(tx, { book, merchantId, customerId, network, asset });
+  if (!taken) throw new Retryable('The address of that name has failed meanwhile.', { cause: input.request.id });
+  if (taken.settlementMode === settlementMode && taken.settlementAsset === settlementAsset) {
+    return { resource: { type: 'deposit_address', id: taken.id, made: false }, refusal: null };
+  }
+  const detail =
+    'An address for this owner, network and asset exists with another settlement, which is fixed at birth.';
+  return { resource: null, refusal: { code: 'already_exists', detail } };
+}
+
+/** Found or made, in the answer or by reference: the same apply. What waited for the address is looked at again. */
+async function activate(
+  deps: ActivityDeps,
+  of: { address: DepositAddressRecord; made: CustodyAddress; traceId: string },
+): Promise<DepositAddressTry> {
+  const { address, made, traceId } = of;
+  const differs =
+    made.network !== address.network || made.asset !== address.asset || made.settleIn !== address.settlementAsset;
+  if (differs) return fail(deps, { address, reason: 'made_differently', traceId });
+  try {
+    await inTransaction(deps.pool, (tx) => bind(tx, of));
+  } catch (error) {
+    if (!(error instanceof UniqueViolation)) throw error;
+    // Two owners of one address: nobody could say whose a deposit is.
+    return fail(deps, { address, reason: 'address_already_used', traceId });
+  }
+  return tryOf(address, { outcome: 'active' });
+}
+
+async function bind(
+  tx: Tx,
+  { address, made, traceId }: { address: DepositAddressRecord; made: CustodyAddress; traceId: string },
+): Promise<void> {
+  await moveDepositAddress(tx, address.id, {
+    from: ['preparing', 'unknown'],
+    to: 'active',
+    reason: null,
+    actor: ACTOR,
+    traceId,
+    made: { providerRef: made.id, address: made.address, tag: made.tag },
+  });
+  await wakeUnmatched(tx, depositPlace(made));
+  if (address.state === 'unknown' || address.needsOperator) await resolveAlert(tx, alertKey(address));
+}
+
+async function afterFailure(
+  deps: ActivityDeps,
+  of: { address: DepositAddressRecord; error: ProviderError; traceId: string },
+): Promise<DepositAddressTry> {
+  const { address, error, traceId } = of;
+  if (error.kind === 'rejected') return fail(deps, { address, reason: 'rejected_by_provider', traceId });
+  if (!error.provesNothingMade) return tryOf(address, { outcome: 'unknown' });
+  if (error.kind === 'misconfigured') {
+    await raiseAlert(queriesOf(deps.pool), {
+      key: alertKey(address),
+      kind: 'provider_misconfigured',
+      book: address.book,
+      subject: { type: 'deposit_address', id: address.id },
+      detail: error.message,
+      traceId,
+    });
+    await touchDepositAddress(queriesOf(deps.pool), address.id, true);
+    return tryOf(address, { outcome: 'not_sent', waitMs: deps.config.SVERKA_MISCONFIGURED_INTERVAL });
+  }
+  const waitMs = error.retryAfterMs ?? deps.config.SVERKA_UNKNOWN_LOOKUP_INTERVAL;
+  return tryOf(address, { outcome: 'not_sent', waitMs });
+}
+
+async function fail(
+  deps: ActivityDeps,
+  of: { address: DepositAddressRecord; reason: string; traceId: string },
+): Promise<DepositAddressTry> {
+  const { address, reason, traceId } = of;
+  await inTransaction(deps.pool, async (tx) => {
+    const move = { from: ['preparing', 'unknown'], to: 'failed', reason, actor: ACTOR, traceId } as const;
+    await moveDepositAddress(tx, address.id, move);
+    await raiseAlert(tx, {
+      key: alertKey(address),
+      kind: 'deposit_address_failed',
+      book: address.book,
+      subject: { type: 'deposit_address', id: address.id },
+      detail: `The custodian does not make this address (${reason}). The name is free again; correct the request.`,
+      traceId,
+    });
+  });
+  return tryOf(address, { outcome: 'failed' });
+}
+
+async function absent(
+  deps: ActivityDeps,
+  of: { address: DepositAddressRecord; looks: number; traceId: string },
+): Promise<DepositAddressTry> {
+  const { address, looks, traceId } = of;
+  const { SVERKA_UNKNOWN_LOOKUP_INTERVAL: first, SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: slowest } = deps.config;
+  const needsOperator = looks >= LOOKS_BEFORE_ALERT;
+  const db = queriesOf(deps.pool);
+  await touchDepositAddress(db, address.id, needsOperator);
+  if (needsOperator) {
+    const detail = 'It is not known whether the custodian made this address; look it up there by our reference.';
+    const subject = { type: 'deposit_address', id: address.id };
+    await raiseAlert(db, {
+      key: alertKey(address),
+      kind: 'outcome_unknown',
+      book: address.book,
+      subject,
+      detail,
+      traceId,
+    });
+  }
+  const { idempotentByReference, lookupLagMs } = CUSTODY_CREATES.createAddress;
+  // Twice as long each time, so this look began (2^looks - 1) intervals after the create.
+  const sinceMs = first * (2 ** looks - 1);
+  const mayCreateAgain = idempotentByReference && sinceMs > lookupLagMs;
+  return tryOf(address, { outcome: 'absent', waitMs: Math.min(first * 2 ** looks, slowest), mayCreateAgain });
+}
+
+function tryOf(
+  address: DepositAddressRecord,
+  result: Pick<DepositAddressTry, 'outcome'> & Partial<DepositAddressTry>,
+): DepositAddressTry {
+  return { merchantId: address.merchantId, waitMs: 0, mayCreateAgain: false, ...result };
+}
+
+function alertKey(address: DepositAddressRecord): string {
+  return `deposit_address:${address.id}`;
+}

@@ -1,0 +1,32 @@
+import { ApplicationFailure } from '@temporalio/activity';
+import { DatabaseError, Refused, Retryable, Unavailable } from '../db/errors.js';
+import { ProviderError } from '../providers/errors.js';
+
+/**
+ * Ours → Temporal, at one place. A failure keeps a type and a class, never a provider's body or a driver's text.
+ * Retryable unless only a person can mend it; a bug stays retryable too, so that a corrected worker goes on.
+ */
+export function toFailure(error: unknown, options: { misconfiguredMs: number }): unknown {
+  if (error instanceof ProviderError) {
+    return ApplicationFailure.create({
+      type: `Provider.${error.kind}`,
+      message: error.message,
+      ...delayOf(error, options.misconfiguredMs),
+    });
+  }
+  if (error instanceof DatabaseError) {
+    const known = error instanceof Retryable || error instanceof Unavailable;
+    return ApplicationFailure.create({
+      type: `Database.${error.name}`,
+      message: known ? error.message : `The database refused: SQLSTATE ${error.sqlstate ?? 'none'}.`,
+      nonRetryable: error instanceof Refused,
+    });
+  }
+  return error;
+}
+
+// What a person must mend goes on by itself within a minute of it; what a provider asks to wait is waited.
+function delayOf(error: ProviderError, misconfiguredMs: number): { nextRetryDelay?: number } {
+  if (error.kind === 'misconfigured') return { nextRetryDelay: misconfiguredMs };
+  return error.retryAfterMs === null ? {} : { nextRetryDelay: error.retryAfterMs };
+}

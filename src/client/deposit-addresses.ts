@@ -1,0 +1,56 @@
+import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { depositAddressWorkflowId } from '../contracts/ids.js';
+import { ACCEPTED_UPDATE, type Accepted, type DepositAddressInput } from '../contracts/messages.js';
+import type { depositAddress } from '../workflows/index.js';
+import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { searchAttributesOf, type Temporal } from './temporal.js';
+
+/**
+ * Starts the workflow that makes a deposit address, or joins the one that runs, and waits for what the key leads to,
+ * at most `deadlineMs`.
+ */
+export async function requestDepositAddress(
+  temporal: Temporal,
+  input: DepositAddressInput,
+  deadlineMs: number,
+): Promise<AcceptedResult> {
+  const operation = new WithStartWorkflowOperation<typeof depositAddress>('depositAddress', {
+    ...optionsOf(temporal, input),
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  });
+  return requestAccepted(
+    temporal,
+    deadlineMs,
+    () =>
+      temporal.client.workflow.executeUpdateWithStart<typeof depositAddress, Accepted, []>(ACCEPTED_UPDATE, {
+        updateId: ACCEPTED_UPDATE,
+        args: [],
+        startWorkflowOperation: operation,
+      }),
+    operation,
+  );
+}
+
+/** Begins it again after Temporal's store was lost; one that is there, open or closed, is left alone. */
+export async function startDepositAddress(temporal: Temporal, input: DepositAddressInput): Promise<void> {
+  try {
+    await temporal.client.workflow.start<typeof depositAddress>('depositAddress', {
+      ...optionsOf(temporal, input),
+      workflowIdConflictPolicy: 'USE_EXISTING',
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+  }
+}
+
+function optionsOf({ taskQueue }: Temporal, input: DepositAddressInput) {
+  const { book, merchantId, network, asset } = input;
+  return {
+    workflowId: depositAddressWorkflowId({ book, merchantId, requestId: input.request.id }),
+    taskQueue,
+    args: [input] as [DepositAddressInput],
+    workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+    staticSummary: `Deposit address for ${asset} on ${network}`,
+    typedSearchAttributes: searchAttributesOf({ kind: 'deposit_address', ref: input.request.id, book, merchantId }),
+  };
+}

@@ -1,0 +1,321 @@
+import { type DepositRecord, toDeposit } from '../contracts/deposit.js';
+import { type DepositPlan, type DepositReading, planCopy, planDeposit, planParking } from '../domain/deposit.js';
+import { collectBehind, leg, type MovementInstruction } from '../domain/journal.js';
+import type { OperationKey } from '../domain/operation-key.js';
+import { openAccounts } from './accounts.js';
+import { raiseAlert, resolveAlert } from './alerts.js';
+import {
+  type CreditedOutput,
+  creditedOutputs,
+  type DepositSource,
+  type DepositStep,
+  type FoundDeposit,
+  findAddresses,
+  insertNoticed,
+  lockDeposits,
+  noteReadings,
+  stepDeposits,
+} from './deposits.js';
+import { Retryable } from './errors.js';
+import { insertEvents, type NewEvent } from './events.js';
+import { hashOperationKey, post } from './journal.js';
+import { movementId } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+/** One record as the custodian states it, and where it arrived. */
+export interface DepositStatement {
+  /** The custodian's id of the deposit. */
+  readonly ref: string;
+  readonly address: string;
+  readonly tag: string | null;
+  /** The status exactly as sent. */
+  readonly providerStatus: string;
+  readonly reading: DepositReading;
+}
+
+export interface DepositBatch {
+  readonly source: DepositSource;
+  readonly statements: readonly DepositStatement[];
+  /** Taken before the read began. */
+  readonly ticket: bigint;
+  readonly actor: string;
+  readonly traceId: string;
+  /** Deposits that the journal refused before, by ref, with the reason: they are parked. */
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+export interface AppliedDeposit {
+  readonly ref: string;
+  /** `stale`: its read began before the last apply, read again. `unmatched`: the address is not ours (yet). */
+  readonly outcome: 'changed' | 'unchanged' | 'stale' | 'unmatched';
+  /** How it stood before, and as it is now; null when unmatched. */
+  readonly before: DepositRecord['state'] | null;
+  readonly record: DepositRecord | null;
+}
+
+/** The journal would not book a deposit: apply again with it among `refused`. */
+export class BookingRefused extends Error {
+  constructor(
+    readonly ref: string,
+    readonly reason: string,
+  ) {
+    super(`The journal refused to book a deposit: ${reason}.`);
+    this.name = 'BookingRefused';
+  }
+}
+
+/** What a waiting notification of this place is woken by, when the address appears. */
+export function depositPlace(place: { address: string; tag: string | null }): string {
+  return `address:${place.address}|${place.tag ?? ''}`;
+}
+
+/**
+ * The one apply function of deposits: webhook, poll, reconciliation and operator alike; running it again changes
+ * nothing. In the caller's transaction: the rows, their audit and events, the alerts, and last of all one `post`.
+ * Throws `BookingRefused` when the journal cannot take one of them, and `Retryable`.
+ */
+export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<AppliedDeposit[]> {
+  const found = await findOwners(tx, batch);
+  const locked = await lockAll(tx, batch, found);
+  const credited = await creditedElsewhere(tx, batch.source, found);
+  const work: Weighed[] = [];
+  for (const item of found) {
+    const record = locked.get(item.ref);
+    if (!record) continue;
+    const output = outputOf(item.reading);
+    const weighed = weigh(batch, item, { record, copied: credited.get(output) });
+    work.push(weighed);
+    // A second record of the same output further down this batch is a copy of this one.
+    if (weighed.plan.credit)
+      credited.set(output, { id: record.id, addressId: item.at.id, amount: item.reading.amount });
+  }
+
+  const moving = work.filter((item) => item.outcome === 'changed');
+  await noteReadings(tx, moving.map(toNote));
+  await walkAll(tx, batch, moving);
+  await tellContradictions(tx, batch, moving);
+  await book(tx, batch, moving);
+  const weighed = new Map(work.map((item) => [item.found.ref, item]));
+  return batch.statements.map(({ ref }) => {
+    const item = weighed.get(ref);
+    return item
+      ? { ref, outcome: item.outcome, before: item.before, record: item.record }
+      : { ref, outcome: 'unmatched', before: null, record: null };
+  });
+}
+
+/** A deposit under its lock, with what the read makes of it. `record` follows its moves. */
+interface Weighed {
+  readonly found: FoundDeposit;
+  readonly before: DepositRecord['state'];
+  readonly flagged: boolean;
+  record: DepositRecord;
+  readonly plan: DepositPlan;
+  readonly outcome: 'changed' | 'unchanged' | 'stale';
+}
+
+/** The owner always comes from the address, never from what was sent. */
+async function findOwners(tx: Tx, { source, ...batch }: DepositBatch): Promise<FoundDeposit[]> {
+  // A deposit that changed twice stands twice in a page: the later statement counts.
+  const statements = [...new Map(batch.statements.map((statement) => [statement.ref, statement])).values()];
+  const addresses = await findAddresses(tx, source, statements);
+  const byPlace = new Map(addresses.map((address) => [depositPlace(address), address]));
+  return statements.flatMap((statement) => {
+    const at = byPlace.get(depositPlace(statement));
+    return at ? [{ ...statement, at }] : [];
+  });
+}
+
+async function lockAll(tx: Tx, batch: DepositBatch, found: readonly FoundDeposit[]) {
+  const byRef = new Map<string, DepositRecord>();
+  const lock = async (items: readonly FoundDeposit[]) => {
+    const refs = items.map((item) => item.ref);
+    for (const record of await lockDeposits(tx, batch.source, refs)) byRef.set(record.providerRef, record);
+  };
+  await lock(found);
+  const unseen = found.filter((item) => !byRef.has(item.ref));
+  if (unseen.length > 0) {
+    await insertNoticed(tx, batch.source, { found: unseen, actor: batch.actor, traceId: batch.traceId });
+    // Ours, or those that another reader inserted while we waited for it.
+    await lock(unseen);
+  }
+  return byRef;
+}
+
+/** Where an output was credited before. */
+type Copied = Pick<CreditedOutput, 'id' | 'addressId' | 'amount'>;
+
+async function creditedElsewhere(
+  tx: Tx,
+  source: DepositSource,
+  found: readonly FoundDeposit[],
+): Promise<Map<string, Copied>> {
+  const outputs = found.flatMap(({ reading: { txHash, outputIndex, status } }) =>
+    txHash !== null && outputIndex !== null && status === 'completed' ? [{ txHash, outputIndex }] : [],
+  );
+  const rows = outputs.length === 0 ? [] : await creditedOutputs(tx, source, outputs);
+  return new Map(rows.map((row) => [outputOf(row), row]));
+}
+
+function outputOf(of: { network: string; txHash: string | null; outputIndex: number | null }): string {
+  return JSON.stringify([of.network, of.txHash, of.outputIndex]);
+}
+
+function weigh(
+  batch: DepositBatch,
+  found: FoundDeposit,
+  known: { record: DepositRecord; copied: Copied | undefined },
+): Weighed {
+  const { record } = known;
+  const { reading } = found;
+  const plan = planOf(batch, found, known);
+  const item = { found, before: record.state, flagged: record.flag !== null, record, plan };
+  // What was read before the last apply must not undo it.
+  if (batch.ticket <= record.appliedTicket) return { ...item, outcome: 'stale' };
+  const same =
+    plan.moves.length === 0 &&
+    plan.flag === record.flag &&
+    record.providerStatus === found.providerStatus &&
+    (record.creditedAmount !== null || record.reportedText === reading.amount) &&
+    record.txHash === reading.txHash &&
+    record.outputIndex === reading.outputIndex;
+  // A waiting deposit keeps the ticket of every read; one that has ended costs nothing to read again.
+  const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
+  return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
+}
+
+function planOf(
+  batch: DepositBatch,
+  { ref, at, reading }: FoundDeposit,
+  { record, copied }: { record: DepositRecord; copied: Copied | undefined },
+): DepositPlan {
+  const refusal = batch.refused.get(ref);
+  if (refusal !== undefined) return planParking(record, refusal);
+  if (copied && copied.id !== record.id) {
+    return planCopy(record, copied.addressId === at.id && copied.amount === reading.amount);
+  }
+  return planDeposit(record, at, reading);
+}
+
+function toNote({ record, found, plan }: Weighed) {
+  return { id: record.id, found, flag: plan.flag, credited: record.creditedAmount !== null };
+}
+
+/** Walks all deposits step by step, one statement a step; each move leaves its audit row (by trigger) and its event. */
+async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
+  const events: NewEvent[] = [];
+  const longest = Math.max(0, ...moving.map((item) => item.plan.moves.length));
+  for (let place = 0; place < longest; place += 1) {
+    const stepping = moving.filter((item) => item.plan.moves[place] !== undefined);
+    const steps = stepping.flatMap((item) => stepOf(batch, item, place));
+    const after = new Map((await stepDeposits(tx, steps, batch)).map((record) => [record.id, record]));
+    for (const item of stepping) {
+      const record = after.get(item.record.id);
+      if (!record) throw new Error(`Deposit ${item.record.id} changed under its own lock.`);
+      item.record = record;
+      events.push(eventOf(record, batch.traceId));
+    }
+  }
+  await insertEvents(tx, events);
+}
+
+function stepOf(batch: DepositBatch, { record, found, plan }: Weighed, place: number): DepositStep[] {
+  const move = plan.moves[place];
+  if (!move) return [];
+  const credit =
+    move.to === 'credited' && plan.credit !== null
+      ? { ...plan.credit, movementId: movementId(hashOperationKey(creditKey(batch.source, found, plan.generation))) }
+      : null;
+  return [{ id: record.id, version: record.version, ...move, generation: plan.generation, credit }];
+}
+
+function eventOf(record: DepositRecord, traceId: string): NewEvent {
+  return {
+    type: `deposit.${record.state}`,
+    book: record.book,
+    merchantId: record.merchantId,
+    subjectType: 'deposit',
+    subjectId: record.id,
+    version: record.version,
+    data: toDeposit(record),
+    traceId,
+  };
+}
+
+/** What contradicts our books, or waits for a person, is an alert; a contradiction that is gone resolves its own. */
+async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
+  for (const { record, plan, flagged } of moving) {
+    const key = `deposit:${record.id}`;
+    const reason = plan.flag ?? (plan.moves.some((move) => move.to === 'parked') ? record.reason : null);
+    if (reason !== null) {
+      await raiseAlert(tx, {
+        key,
+        kind: 'deposit_needs_person',
+        book: record.book,
+        subject: { type: 'deposit', id: record.id },
+        detail: `A deposit needs a person: ${reason}. Compare it with the custodian's record; no money moved.`,
+        traceId: batch.traceId,
+      });
+    } else if (flagged) {
+      await resolveAlert(tx, key);
+    }
+  }
+}
+
+/** The money, as late as possible: one `post` for all, with a `collect` behind each credit of a wallet. */
+async function book(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
+  const credits = moving.filter((item) => item.plan.credit !== null);
+  if (credits.length === 0) return;
+  const names = credits.flatMap(({ record, plan }) => {
+    const { book: inBook, merchantId, customerId } = record;
+    const asset = plan.credit?.asset ?? '';
+    const own = { book: inBook, merchantId, customerId, asset };
+    return [
+      { ...own, customerId: null, kind: 'clearing:custody' as const },
+      { ...own, kind: 'wallet' as const },
+      { ...own, kind: 'receivable' as const },
+    ];
+  });
+  const ids = await openAccounts(tx, names);
+  const movements = credits.flatMap((item, n) => creditOf(batch, item, ids.slice(n * 3, n * 3 + 3)));
+  const results = await post(tx, movements, { traceId: batch.traceId });
+  credits.forEach((item, n) => {
+    const result = results[n * 2];
+    if (result?.outcome === 'posted') return;
+    // Another record of the same output took the key meanwhile: run again, and see it credited.
+    if (result?.outcome === 'duplicate' || result?.outcome === 'conflict') {
+      throw new Retryable('The output of a deposit was credited meanwhile.', { cause: result.outcome });
+    }
+    throw new BookingRefused(item.found.ref, `journal_${result?.detail ?? result?.outcome ?? 'no_answer'}`);
+  });
+}
+
+function creditOf(batch: DepositBatch, { found, record, plan }: Weighed, ids: readonly bigint[]) {
+  const [clearing, wallet, receivable] = ids;
+  if (plan.credit === null || clearing === undefined || wallet === undefined || receivable === undefined) {
+    throw new Error('A credit of a deposit has no accounts.');
+  }
+  const credit: MovementInstruction = {
+    kind: 'deposit_credit',
+    key: creditKey(batch.source, found, plan.generation),
+    lines: [leg(clearing, -plan.credit.amount), leg(wallet, plan.credit.amount)],
+    subject: { type: 'deposit', id: record.id },
+  };
+  return [credit, collectBehind(credit, { wallet, receivable })];
+}
+
+/** The instrument is the output, so that a mempool and a confirmed copy are one (R10). */
+function creditKey(source: DepositSource, { reading }: FoundDeposit, generation: number): OperationKey {
+  const { network, txHash, outputIndex } = reading;
+  return {
+    instrument: {
+      book: source.book,
+      provider: source.provider,
+      account: source.account,
+      kind: 'deposit',
+      ref: [network, txHash ?? '', String(outputIndex)],
+    },
+    generation,
+    operation: 'credit',
+  };
+}

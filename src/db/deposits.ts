@@ -1,0 +1,244 @@
+import type { DepositRecord } from '../contracts/deposit.js';
+import type { Book } from '../domain/books.js';
+import type { DepositReading, DepositState, DepositTerms } from '../domain/deposit.js';
+import { newId } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+const COLUMNS = `select d.id, d.book, d.merchant_id as "merchantId", d.customer_id as "customerId",
+    c.ref as "customerRef", d.deposit_address_id as "depositAddressId", d.kind, d.network, d.provider,
+    d.provider_account as "providerAccount", d.provider_ref as "providerRef", d.provider_status as "providerStatus",
+    d.tx_hash as "txHash", d.output_index as "outputIndex", d.block_number::text as "blockNumber",
+    d.block_hash as "blockHash", d.reported_text as "reportedText", d.reported_asset as "reportedAsset",
+    d.settlement_mode as "settlementMode", d.settlement_asset as "settlementAsset", d.generation,
+    d.credited_amount as "creditedText", d.credited_asset as "creditedAsset", d.spendable,
+    d.movement_ids as "movementIds", d.flag, d.applied_ticket as "appliedTicket", d.last_read_at as "lastReadAt",
+    d.credited_at as "creditedAt", d.final_at as "finalAt", d.state, d.version, d.reason,
+    d.created_at as "createdAt", d.updated_at as "updatedAt"`;
+
+/** Everything of a deposit, with its owner's name for his customer; alias `d`. */
+export const DEPOSIT_SELECT = `${COLUMNS}
+  from sverka.deposit d left join sverka.customer c on c.id = d.customer_id`;
+
+/** A row of DEPOSIT_SELECT: the credited amount is still text, for the driver has no whole numeric. */
+export type DepositRow = Omit<DepositRecord, 'creditedAmount'> & { creditedText: string | null };
+
+export function toDepositRecord({ creditedText, ...row }: DepositRow): DepositRecord {
+  return { ...row, creditedAmount: creditedText === null ? null : BigInt(creditedText) };
+}
+
+/** The merchant's own deposit of that id, in that book. */
+export async function findDeposit(
+  db: Tx,
+  of: { id: string; book: string; merchantId: string },
+): Promise<DepositRecord | null> {
+  const rows = await db.query<DepositRow>(`${DEPOSIT_SELECT} where d.id = $1 and d.book = $2 and d.merchant_id = $3`, [
+    of.id,
+    of.book,
+    of.merchantId,
+  ]);
+  return rows[0] ? toDepositRecord(rows[0]) : null;
+}
+
+/** One account at one custodian: whose readings are applied together. */
+export interface DepositSource {
+  readonly book: Book;
+  readonly provider: string;
+  readonly account: string;
+}
+
+/** The address that a reading names, and what it fixed at birth: the owner always comes from here. */
+export interface AddressOfDeposit extends DepositTerms {
+  readonly id: string;
+  readonly merchantId: string;
+  readonly customerId: string | null;
+  readonly address: string;
+  readonly tag: string | null;
+}
+
+export async function findAddresses(
+  tx: Tx,
+  source: DepositSource,
+  places: readonly { address: string; tag: string | null }[],
+): Promise<AddressOfDeposit[]> {
+  return tx.query<AddressOfDeposit>(
+    `select a.id, a.merchant_id as "merchantId", a.customer_id as "customerId", a.address, a.tag, a.network, a.asset,
+       a.settlement_mode as "settlementMode", a.settlement_asset as "settlementAsset"
+     from sverka.deposit_address a
+     where a.book = $1 and a.provider = $2 and a.provider_account = $3 and a.address = any ($4)`,
+    [source.book, source.provider, source.account, places.map((place) => place.address)],
+  );
+}
+
+/** A reading together with the custodian's id of the deposit and the address it arrived at. */
+export interface FoundDeposit {
+  readonly ref: string;
+  readonly providerStatus: string;
+  readonly reading: DepositReading;
+  readonly at: AddressOfDeposit;
+}
+
+interface Who {
+  readonly actor: string;
+  readonly traceId: string;
+}
+
+/** Inserts those that are new, as `noticed`, in key order; answers the refs of the inserted. */
+export async function insertNoticed(
+  tx: Tx,
+  source: DepositSource,
+  batch: { found: readonly FoundDeposit[] } & Who,
+): Promise<string[]> {
+  const found = [...batch.found].sort((a, b) => (a.ref < b.ref ? -1 : 1));
+  if (found.length === 0) return [];
+  const rows = await tx.query<{ ref: string }>(
+    `insert into sverka.deposit (id, book, provider, provider_account, actor, trace_id, merchant_id, customer_id,
+       deposit_address_id, provider_ref, provider_status, network, tx_hash, output_index, reported_text,
+       reported_amount, reported_asset, settlement_mode, settlement_asset, last_read_at, state)
+     select r.id, $1, $2, $3, $4, $5, r.merchant_id, r.customer_id, r.address_id, r.ref, r.status, r.network,
+       r.tx_hash, r.output_index, r.amount, r.amount::numeric(38, 18), r.asset, r.mode, r.settlement_asset,
+       clock_timestamp(), 'noticed'
+     from jsonb_to_recordset($6) as r(id text, merchant_id text, customer_id text, address_id text, ref text,
+       status text, network text, tx_hash text, output_index int, amount text, asset text, mode text,
+       settlement_asset text)
+     order by r.ref
+     on conflict (book, provider, provider_account, provider_ref) do nothing
+     returning provider_ref as ref`,
+    [
+      source.book,
+      source.provider,
+      source.account,
+      batch.actor,
+      batch.traceId,
+      JSON.stringify(found.map((item) => ({ id: newId('deposit'), ...toRow(item) }))),
+    ],
+  );
+  return rows.map((row) => row.ref);
+}
+
+/** Locks the deposits of these refs, in id order, and reads them as they are then. */
+export async function lockDeposits(tx: Tx, source: DepositSource, refs: readonly string[]): Promise<DepositRecord[]> {
+  const rows = await tx.query<DepositRow>(
+    `${DEPOSIT_SELECT} where d.book = $1 and d.provider = $2 and d.provider_account = $3 and d.provider_ref = any ($4)
+     order by d.id for no key update of d`,
+    [source.book, source.provider, source.account, refs],
+  );
+  return rows.map(toDepositRecord);
+}
+
+/**
+ * What the read says of each, moved or not, with a fresh ticket, so that an older answer no longer counts. What was
+ * reported when it was credited stays on show.
+ */
+export async function noteReadings(
+  tx: Tx,
+  readings: readonly { id: string; found: FoundDeposit; flag: string | null; credited: boolean }[],
+): Promise<void> {
+  if (readings.length === 0) return;
+  await tx.query(
+    `update sverka.deposit d set provider_status = r.status, last_read_at = clock_timestamp(),
+       applied_ticket = nextval('sverka.read_ticket'), flag = r.flag,
+       tx_hash = coalesce(r.tx_hash, d.tx_hash), output_index = coalesce(r.output_index, d.output_index),
+       reported_text = case when r.credited then d.reported_text else r.amount end,
+       reported_amount = case when r.credited then d.reported_amount else r.amount::numeric(38, 18) end
+     from jsonb_to_recordset($1) as r(id text, status text, flag text, tx_hash text, output_index int, amount text,
+       credited boolean)
+     where d.id = r.id`,
+    [JSON.stringify(readings.map(({ id, found, flag, credited }) => ({ ...toRow(found), id, flag, credited })))],
+  );
+}
+
+/** One step of the walk of several deposits: compare-and-set by version, each with its audit row (by trigger). */
+export interface DepositStep {
+  readonly id: string;
+  readonly version: number;
+  readonly to: DepositState;
+  readonly reason: string | null;
+  readonly generation: number;
+  readonly credit: { readonly amount: bigint; readonly asset: string; readonly movementId: string } | null;
+}
+
+/** Makes the step and answers the deposits as they are after it; fewer than asked for when a version has moved on. */
+export async function stepDeposits(tx: Tx, steps: readonly DepositStep[], who: Who): Promise<DepositRecord[]> {
+  const rows = await tx.query<DepositRow>(
+    `with d as (
+       update sverka.deposit d set state = r.state, version = d.version + 1, reason = r.reason, actor = $2,
+         trace_id = $3, generation = r.generation,
+         credited_amount = coalesce(r.amount::numeric, case r.generation when d.generation then d.credited_amount end),
+         credited_asset = coalesce(r.asset, case r.generation when d.generation then d.credited_asset end),
+         movement_ids = case when r.movement_id is null then d.movement_ids else d.movement_ids || r.movement_id end,
+         spendable = r.state in ('credited', 'final'),
+         credited_at = case r.state when 'credited' then clock_timestamp() else d.credited_at end,
+         final_at = case r.state when 'final' then clock_timestamp() else d.final_at end
+       from jsonb_to_recordset($1) as r(id text, version int, state text, reason text, generation int, amount text,
+         asset text, movement_id text)
+       where d.id = r.id and d.version = r.version
+       returning d.*)
+     ${COLUMNS} from d left join sverka.customer c on c.id = d.customer_id`,
+    [JSON.stringify(steps.map(toStepRow)), who.actor, who.traceId],
+  );
+  return rows.map(toDepositRecord);
+}
+
+function toStepRow({ credit, to, ...step }: DepositStep) {
+  return {
+    ...step,
+    state: to,
+    amount: credit?.amount.toString() ?? null,
+    asset: credit?.asset ?? null,
+    movement_id: credit?.movementId ?? null,
+  };
+}
+
+export interface CreditedOutput {
+  readonly id: string;
+  readonly network: string;
+  readonly txHash: string;
+  readonly outputIndex: number;
+  readonly amount: string;
+  readonly addressId: string;
+}
+
+/** Deposits already credited for these outputs, by another of the custodian's ids (R10: one output is one deposit). */
+export async function creditedOutputs(
+  tx: Tx,
+  source: DepositSource,
+  outputs: readonly { txHash: string; outputIndex: number }[],
+): Promise<CreditedOutput[]> {
+  return tx.query(
+    `select d.id, d.network, d.tx_hash as "txHash", d.output_index as "outputIndex", d.reported_text as amount,
+       d.deposit_address_id as "addressId" from sverka.deposit d
+     where d.book = $1 and d.provider = $2 and d.provider_account = $3 and d.state in ('credited', 'final')
+       and d.tx_hash = any ($4)`,
+    [source.book, source.provider, source.account, outputs.map((output) => output.txHash)],
+  );
+}
+
+/** Waiting deposits that nobody has read for so long: their workflow may be lost. */
+export async function strandedDeposits(
+  db: Tx,
+  olderThanMs: number,
+): Promise<{ book: Book; provider: string; account: string; ref: string }[]> {
+  return db.query(
+    `select d.book, d.provider, d.provider_account as account, d.provider_ref as ref from sverka.deposit d
+     where d.state in ('noticed', 'confirming') and d.last_read_at <= clock_timestamp() - $1 * interval '1 millisecond'
+     order by d.last_read_at limit 100`,
+    [olderThanMs],
+  );
+}
+
+function toRow({ ref, providerStatus, reading, at }: FoundDeposit) {
+  return {
+    ref,
+    status: providerStatus,
+    network: reading.network,
+    asset: reading.asset,
+    tx_hash: reading.txHash,
+    output_index: reading.outputIndex,
+    amount: reading.amount,
+    merchant_id: at.merchantId,
+    customer_id: at.customerId,
+    address_id: at.id,
+    mode: at.settlementMode,
+    settlement_asset: at.settlementAsset,
+  };
+}

@@ -1,0 +1,185 @@
+import { createHash } from 'node:crypto';
+import type { Book } from '../domain/books.js';
+import { newId } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+/** A verified notification, ready to be stored. */
+export interface Delivery {
+  readonly provider: string;
+  readonly endpoint: string;
+  readonly book: Book;
+  readonly deliveryId: string;
+  readonly body: Buffer;
+  readonly eventType: string | null;
+  readonly subject: { readonly type: string; readonly ref: string } | null;
+  readonly parkedReason: string | null;
+  readonly traceId: string;
+  /** Of the original bytes, when `body` was masked. */
+  readonly bodyHash: Buffer;
+}
+
+export type AcceptOutcome = 'stored' | 'duplicate' | 'conflict';
+
+/** Stores a batch by the relay's one door; an outcome per delivery, in order. */
+export async function acceptDeliveries(db: Tx, batch: readonly Delivery[]): Promise<AcceptOutcome[]> {
+  const rows = await db.query<{ outcomes: AcceptOutcome[] }>(
+    'select outcomes from sverka.inbox_accept($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+    [
+      batch.map(() => newId('inbox')),
+      batch.map((delivery) => delivery.provider),
+      batch.map((delivery) => delivery.endpoint),
+      batch.map((delivery) => delivery.book),
+      batch.map((delivery) => delivery.deliveryId),
+      batch.map((delivery) => delivery.body),
+      batch.map((delivery) => delivery.bodyHash),
+      batch.map((delivery) => delivery.eventType),
+      batch.map((delivery) => delivery.subject?.type ?? null),
+      batch.map((delivery) => delivery.subject?.ref ?? null),
+      batch.map((delivery) => (delivery.parkedReason === null ? 'pending' : 'parked')),
+      batch.map((delivery) => delivery.parkedReason),
+      batch.map((delivery) => delivery.traceId),
+    ],
+  );
+  return rows[0]?.outcomes ?? [];
+}
+
+/** Whose notifications: `endpoint` is the provider's account, which the route names. */
+export interface InboxSubject {
+  readonly book: string;
+  readonly provider: string;
+  readonly endpoint: string;
+  readonly type: string;
+  readonly ref: string;
+}
+
+const OF_SUBJECT = 'provider = $1 and endpoint = $2 and subject_type = $3 and subject_ref = $4';
+const subjectParams = (of: InboxSubject) => [of.provider, of.endpoint, of.type, of.ref];
+
+/**
+ * The rows that wait for this subject now. Select them *before* the provider's read begins: only these may be marked
+ * as done by its apply, so that a nudge that arrives during the read is never lost (DESIGN 7).
+ */
+export async function selectWaiting(db: Tx, of: InboxSubject): Promise<string[]> {
+  const rows = await db.query<{ id: string }>(
+    `select id from sverka.inbox where ${OF_SUBJECT} and status in ('pending', 'unmatched') order by id`,
+    subjectParams(of),
+  );
+  return rows.map((row) => row.id);
+}
+
+/** Done, in the transaction of the apply. */
+export async function markDone(tx: Tx, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.query(
+    `update sverka.inbox set status = 'done', done_at = clock_timestamp(), waits_for = null
+     where id = any ($1) and status in ('pending', 'unmatched')`,
+    [ids],
+  );
+}
+
+/** Kept until the thing it speaks of appears; it never creates money. */
+export async function markUnmatched(
+  tx: Tx,
+  ids: readonly string[],
+  why: { reason: string; waitsFor: string | null },
+): Promise<void> {
+  await tx.query(
+    `update sverka.inbox set status = 'unmatched', reason = $2, waits_for = $3
+     where id = any ($1) and status in ('pending', 'unmatched')`,
+    [ids, why.reason, why.waitsFor],
+  );
+}
+
+/** What waited for this thing is pending again, at once. */
+export async function wakeUnmatched(tx: Tx, waitsFor: string): Promise<void> {
+  await tx.query(
+    `update sverka.inbox set status = 'pending', waits_for = null, next_attempt_at = clock_timestamp()
+     where status = 'unmatched' and waits_for = $1`,
+    [waitsFor],
+  );
+}
+
+/** A nudge that our own reader leaves for later, in the commit of its page: an item that cannot be applied now. */
+export interface DueNudge extends InboxSubject {
+  readonly status: 'pending' | 'unmatched' | 'parked';
+  readonly reason: string;
+  readonly waitsFor: string | null;
+  readonly traceId: string;
+}
+
+export async function leaveDueNudges(tx: Tx, nudges: readonly DueNudge[]): Promise<void> {
+  const inKeyOrder = [...nudges].sort((a, b) => (a.ref < b.ref ? -1 : 1));
+  for (const nudge of inKeyOrder) {
+    await tx.query(
+      `insert into sverka.inbox (id, provider, endpoint, book, delivery_id, body, body_hash, subject_type,
+         subject_ref, status, reason, waits_for, trace_id)
+       values ($1, $2, $3, $4, $5, '', $6, $7, $8, $9, $10, $11, $12)
+       on conflict (provider, endpoint, delivery_id) do update set status = excluded.status,
+         reason = excluded.reason, waits_for = excluded.waits_for, next_attempt_at = clock_timestamp()`,
+      [
+        newId('inbox'),
+        nudge.provider,
+        nudge.endpoint,
+        nudge.book,
+        `due:${nudge.type}:${nudge.ref}`,
+        createHash('sha256').digest(),
+        nudge.type,
+        nudge.ref,
+        nudge.status,
+        nudge.reason,
+        nudge.waitsFor,
+        nudge.traceId,
+      ],
+    );
+  }
+}
+
+/** A row that nobody came for, claimed by the sweep. */
+export interface ClaimedRow {
+  id: string;
+  provider: string;
+  endpoint: string;
+  book: Book;
+  subjectType: string;
+  subjectRef: string;
+  traceId: string | null;
+}
+
+/**
+ * Claims up to `most` pending rows whose time has come, in one short commit: another sweep skips them, and they come
+ * again after `leaseMs` if nobody marks them done.
+ */
+export async function claimPending(
+  db: Tx,
+  limits: { most: number; graceMs: number; leaseMs: number },
+): Promise<ClaimedRow[]> {
+  return db.query<ClaimedRow>(
+    `with due as (
+       select id from sverka.inbox
+        where status = 'pending' and subject_ref is not null and next_attempt_at <= clock_timestamp()
+          and received_at <= clock_timestamp() - $2 * interval '1 millisecond'
+        order by next_attempt_at limit $1 for no key update skip locked)
+     update sverka.inbox i set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
+       from due where i.id = due.id
+     returning i.id, i.provider, i.endpoint, i.book, i.subject_type as "subjectType", i.subject_ref as "subjectRef",
+       i.trace_id as "traceId"`,
+    [limits.most, limits.graceMs, limits.leaseMs],
+  );
+}
+
+/** Unmatched rows older than the bound, one alert per subject. Answers how many there are. */
+export async function alertUnmatched(db: Tx, olderThanMs: number): Promise<number> {
+  const rows = await db.query<{ id: string }>(
+    `select i.id, sverka.raise_alert('unmatched:' || i.provider || ':' || i.endpoint || ':' || i.subject_ref,
+       'unmatched', i.book, i.subject_type, i.subject_ref,
+       'A notification speaks of something we do not know (' || i.reason || '); ask the provider whose it is.',
+       i.trace_id)
+     from sverka.inbox i
+     where i.status = 'unmatched' and i.received_at <= clock_timestamp() - $1 * interval '1 millisecond'
+       and not exists (select from sverka.alert a where a.state = 'open'
+         and a.key = 'unmatched:' || i.provider || ':' || i.endpoint || ':' || i.subject_ref)
+     order by i.received_at limit 100`,
+    [olderThanMs],
+  );
+  return rows.length;
+}

@@ -1,0 +1,102 @@
+import { hostname } from 'node:os';
+import { nudgeDeposit } from './client/deposits.js';
+import { createNudger } from './client/nudger.js';
+import { connectTemporal } from './client/temporal.js';
+import { loadConfig } from './config.js';
+import type { DepositInput } from './contracts/messages.js';
+import { Retryable, Unavailable } from './db/errors.js';
+import { acceptDeliveries, type Delivery } from './db/inbox.js';
+import { createPool } from './db/pool.js';
+import { oldestPendingSeconds, tellHeartbeat } from './db/relay-health.js';
+import { schemaCheck } from './db/schema-check.js';
+import { queriesOf } from './db/transaction.js';
+import { listen } from './http/listen.js';
+import { startOps } from './http/ops.js';
+import { createRelayApp } from './http/relay/app.js';
+import { createBatcher } from './http/relay/batcher.js';
+import { createEndpoints } from './http/relay/endpoints.js';
+import { runUntilStopped } from './run-process.js';
+import { createLog } from './telemetry/log.js';
+import { createCounter, createMetrics } from './telemetry/metrics.js';
+
+/** A backlog older than this is shown as degraded. */
+const BACKLOG_SECONDS = 60;
+const HEARTBEAT_MS = 10_000;
+
+const config = loadConfig();
+const log = createLog({ process: 'relay', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
+const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-relay' });
+const db = queriesOf(pool);
+const temporal = connectTemporal(config);
+const metrics = createMetrics();
+const counted = createCounter(metrics, {
+  name: 'sverka_webhooks_refused_total',
+  help: 'Notifications not taken.',
+  labels: ['provider', 'endpoint', 'what'],
+});
+const totals = { rejected: 0, failed: 0 };
+
+const accept = createBatcher((batch: readonly Delivery[]) => acceptDeliveries(db, batch), {
+  isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
+  lanes: 2,
+});
+const nudger = createNudger(
+  (input: DepositInput) => nudgeDeposit(temporal, input, { start: true }),
+  (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
+);
+const app = createRelayApp({
+  endpoints: createEndpoints(config.providers),
+  log,
+  rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
+  accept,
+  nudge: ({ provider, endpoint, book, subject, traceId }) => {
+    if (provider !== 'custody' || subject?.type !== 'deposit') return;
+    nudger.nudge(`${endpoint} ${subject.ref}`, { book, provider, account: endpoint, ref: subject.ref, traceId });
+  },
+  count: (what, endpoint) => {
+    totals[what] += 1;
+    counted.inc({ provider: endpoint.provider, endpoint: endpoint.name, what });
+  },
+});
+const heartbeat = setInterval(() => {
+  tellHeartbeat(db, `${hostname()}:${process.pid}`, totals).catch((error: unknown) =>
+    log.warn('the heartbeat was not stored', { error }),
+  );
+}, HEARTBEAT_MS);
+
+const ops = await startOps({
+  process: 'relay',
+  host: config.SVERKA_OPS_HOST,
+  port: config.SVERKA_OPS_PORT,
+  metrics: () => metrics.text(),
+  checks: [
+    { name: 'postgres', required: true, check: () => db.query('select 1').then(() => null) },
+    { name: 'schema', required: true, check: () => schemaCheck(db) },
+    // Held by loadConfig: a short secret does not start.
+    { name: 'secrets', required: true, check: async () => null },
+    {
+      name: 'temporal',
+      required: false,
+      check: () => temporal.connection.workflowService.getSystemInfo({}).then(() => null),
+    },
+    {
+      name: 'inbox',
+      required: false,
+      check: async () => ((await oldestPendingSeconds(db)) > BACKLOG_SECONDS ? 'backlog' : null),
+    },
+  ],
+});
+const listener = await listen(app, { host: config.SVERKA_HOST, port: config.SVERKA_RELAY_PORT });
+
+await runUntilStopped({
+  log,
+  stop: async () => {
+    ops.shuttingDown();
+    clearInterval(heartbeat);
+    await listener.close(5_000);
+    await nudger.idle();
+    await temporal.connection.close();
+    await pool.end();
+    await ops.close();
+  },
+});

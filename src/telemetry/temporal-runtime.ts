@@ -1,0 +1,37 @@
+import { DefaultLogger, type RuntimeOptions } from '@temporalio/worker';
+import type { Log } from './log.js';
+
+/** The SDK's own log goes into ours, its metrics to an exporter of their own, and it installs no signal handlers. */
+export function runtimeOptions({ log, metricsAddress }: { log: Log; metricsAddress: string }): RuntimeOptions {
+  const logger = new DefaultLogger('INFO', ({ level, message, meta = {} }) => {
+    const fields = {
+      workflow_id: meta.workflowId,
+      run_id: meta.runId,
+      workflow_type: meta.workflowType,
+      activity: meta.activityType,
+      attempt: meta.attempt,
+      task_queue: meta.taskQueue,
+      error: meta.error,
+      code: meta.code,
+      ...(typeof meta.trace_id === 'string' && { trace_id: meta.trace_id }),
+    };
+    if (level === 'ERROR') log.error(message, fields);
+    else if (level === 'WARN') log.warn(message, fields);
+    else if (level === 'INFO') log.info(message, fields);
+    else log.debug(message, fields);
+  });
+  return {
+    logger,
+    shutdownSignals: [],
+    telemetryOptions: {
+      metrics: {
+        prometheus: {
+          bindAddress: metricsAddress,
+          countersTotalSuffix: true,
+          unitSuffix: true,
+          useSecondsForDurations: true,
+        },
+      },
+    },
+  };
+}

@@ -1,0 +1,49 @@
+import { fileURLToPath } from 'node:url';
+import type { Context } from '@temporalio/activity';
+import { type ActivityInboundCallsInterceptor, type NativeConnection, Worker } from '@temporalio/worker';
+import type { Config } from './config.js';
+import { providerTaskQueue } from './contracts/ids.js';
+
+/** Running activities get this long at a stop; a container's grace period must be longer. */
+const SHUTDOWN_GRACE_MS = 8_000;
+const SHUTDOWN_FORCE_MS = 12_000;
+/** A provider's own slots: a hanging one never stops the others. */
+const PROVIDER_SLOTS = 20;
+/** The pool keeps two connections for what is not an activity. */
+const POOL_RESERVE = 2;
+
+/** The worker of workflows and database activities, and one for each provider's calls. */
+export async function createWorkers(options: {
+  connection: NativeConnection;
+  config: Config;
+  activities: object;
+  interceptor: (context: Context) => ActivityInboundCallsInterceptor;
+}): Promise<Worker[]> {
+  const { connection, config, activities, interceptor } = options;
+  const common = {
+    connection,
+    namespace: config.TEMPORAL_NAMESPACE,
+    activities,
+    interceptors: { activity: [(context: Context) => ({ inbound: interceptor(context) })] },
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_FORCE_MS,
+  };
+  const workflows = await Worker.create({
+    ...common,
+    taskQueue: config.SVERKA_TASK_QUEUE,
+    stickyQueueScheduleToStartTimeout: config.SVERKA_STICKY_TIMEOUT,
+    maxConcurrentActivityTaskExecutions: Math.max(2, config.SVERKA_DATABASE_POOL - POOL_RESERVE),
+    ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
+      ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
+      : { workflowBundle: { codePath: config.SVERKA_WORKFLOW_BUNDLE } }),
+  });
+  const names = [...new Set(config.providers.map(({ provider }) => provider))];
+  const providers = names.map((name) =>
+    Worker.create({
+      ...common,
+      taskQueue: providerTaskQueue(config.SVERKA_TASK_QUEUE, name),
+      maxConcurrentActivityTaskExecutions: PROVIDER_SLOTS,
+    }),
+  );
+  return [workflows, ...(await Promise.all(providers))];
+}

@@ -1,0 +1,88 @@
+import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { createActivities } from './activities/create-activities.js';
+import type { ActivityDeps } from './activities/deps.js';
+import { createActivityInterceptor } from './activities/interceptor.js';
+import { startDepositAddress } from './client/deposit-addresses.js';
+import { nudgeDeposit } from './client/deposits.js';
+import { ensureStanding } from './client/standing.js';
+import { connectTemporal } from './client/temporal.js';
+import { loadConfig } from './config.js';
+import { createPool } from './db/pool.js';
+import { schemaCheck } from './db/schema-check.js';
+import { queriesOf } from './db/transaction.js';
+import { startOps } from './http/ops.js';
+import { createProviders } from './providers/create-providers.js';
+import { runUntilStopped } from './run-process.js';
+import { createLog } from './telemetry/log.js';
+import { runtimeOptions } from './telemetry/temporal-runtime.js';
+import { createWorkers } from './temporal-workers.js';
+
+const config = loadConfig();
+const log = createLog({ process: 'worker', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
+Runtime.install(runtimeOptions({ log, metricsAddress: `${config.SVERKA_OPS_HOST}:${config.SVERKA_METRICS_PORT}` }));
+
+const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-worker' });
+const db = queriesOf(pool);
+const behind = await schemaCheck(db);
+if (behind)
+  throw new Error(`The database is not of this build (${behind}): run the migrations, then start the worker.`);
+
+const providers = createProviders(config);
+const temporal = connectTemporal(config);
+const deps: ActivityDeps = {
+  pool,
+  config,
+  log,
+  custody: providers.custody,
+  nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
+  startDepositAddress: (input) => startDepositAddress(temporal, input),
+};
+const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+const workers = await createWorkers({
+  connection,
+  config,
+  activities: createActivities(deps),
+  interceptor: (context) => createActivityInterceptor(deps, context),
+});
+await ensureStanding(temporal, config);
+const running = Promise.all(workers.map((worker) => worker.run()));
+const state = () => workers.map((worker: Worker) => worker.getState());
+
+const ops = await startOps({
+  process: 'worker',
+  host: config.SVERKA_OPS_HOST,
+  port: config.SVERKA_OPS_PORT,
+  live: () => state().every((each) => each !== 'FAILED' && each !== 'STOPPED'),
+  checks: [
+    { name: 'postgres', required: true, check: () => db.query('select 1').then(() => null) },
+    { name: 'schema', required: true, check: () => schemaCheck(db) },
+    // A worker whose server is gone still says RUNNING, so the server is asked.
+    {
+      name: 'temporal',
+      required: true,
+      check: () => temporal.connection.workflowService.getSystemInfo({}).then(() => null),
+    },
+    {
+      name: 'worker',
+      required: true,
+      check: async () => (state().every((each) => each === 'RUNNING') ? null : 'not_running'),
+    },
+    // Held at start: an undeclared create or a short secret does not start.
+    { name: 'providers', required: true, check: async () => null },
+  ],
+});
+
+await runUntilStopped({
+  log,
+  failed: running,
+  stop: async () => {
+    ops.shuttingDown();
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
+    await connection.close();
+    await temporal.connection.close();
+    await providers.close();
+    await pool.end();
+    await ops.close();
+  },
+});

@@ -1,0 +1,51 @@
+import { type ActivityFunction, type ActivityOptions, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { providerTaskQueue } from '../contracts/ids.js';
+
+/**
+ * The four classes of activities (DESIGN 6). A provider's calls and pages beat while they wait, so that a dead worker
+ * is found in seconds; a create is made once, then asked about.
+ */
+const CLASSES = {
+  database: {
+    startToCloseTimeout: '10s',
+    retry: { initialInterval: '100ms', backoffCoefficient: 2, maximumInterval: '5s' },
+  },
+  providerRead: {
+    startToCloseTimeout: '30s',
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  },
+  providerCreate: { startToCloseTimeout: '30s', heartbeatTimeout: '5s', retry: { maximumAttempts: 1 } },
+  page: {
+    startToCloseTimeout: '2m',
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  },
+} as const satisfies Record<string, ActivityOptions>;
+
+/** The activities of a subject, as the workflow sees them. */
+type Proxies<Activities> = {
+  [Name in keyof Activities]: Activities[Name] extends ActivityFunction ? Activities[Name] : never;
+};
+
+/**
+ * Activities whose class is picked by the prefix of their name. Calls to a provider run on that provider's own task
+ * queue, so that a hanging one never stops the others. `once`: a failed attempt is left to the caller.
+ */
+export function activitiesOf<Activities extends object>(provider: string, options: { once?: true } = {}) {
+  const proxies = (name: string) => {
+    const kind = classOf(name);
+    const taskQueue =
+      kind === 'database' ? workflowInfo().taskQueue : providerTaskQueue(workflowInfo().taskQueue, provider);
+    const retry = options.once ? { maximumAttempts: 1 } : CLASSES[kind].retry;
+    return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], retry, taskQueue })[name];
+  };
+  return new Proxy({} as Proxies<Activities>, { get: (_, name) => proxies(String(name)) });
+}
+
+/** Which class an activity belongs to; a name outside the four is a bug. */
+function classOf(name: string): keyof typeof CLASSES {
+  const found = (Object.keys(CLASSES) as (keyof typeof CLASSES)[]).find((prefix) => name.startsWith(prefix));
+  if (!found) throw new Error(`Activity ${name} needs a prefix: ${Object.keys(CLASSES).join(', ')}.`);
+  return found;
+}
