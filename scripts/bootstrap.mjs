@@ -1,7 +1,7 @@
 // Installs what package-lock.json asks for and node_modules lacks. Plain Node: it runs before anything is installed.
 // `--dev` also wants what tests and checks need. When nothing is missing it only reads two files.
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, readFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -18,7 +18,7 @@ function refuseOldNode() {
   fail(`Sverka needs Node.js 20.19 or newer; this is ${process.versions.node}. Install a newer one and try again.`);
 }
 
-/** Names of what the lock wants and npm's own record of node_modules does not have in that version. */
+/** Names of what the lock wants and node_modules, or npm's own record of it, does not have in that version. */
 function missingPackages() {
   const want = packagesOf('package-lock.json');
   const have = packagesOf(join('node_modules', '.package-lock.json'));
@@ -27,7 +27,8 @@ function missingPackages() {
     if (path === '' || (!withDev && (wanted.dev || wanted.devOptional))) continue;
     const found = have[path];
     if (found === undefined && (wanted.optional || wanted.peer)) continue;
-    if (found?.version !== wanted.version) missing.push(path.replace(/^.*node_modules\//, ''));
+    const there = found?.version === wanted.version && existsSync(join(root, path, 'package.json'));
+    if (!there) missing.push(path.replace(/^.*node_modules\//, ''));
   }
   return missing;
 }

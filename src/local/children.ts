@@ -164,11 +164,10 @@ function spawnChild(spec: ChildSpec): ChildProcess {
 async function untilReady(child: ChildProcess, spec: ChildSpec): Promise<void> {
   const waiting = new AbortController();
   const { signal } = waiting;
-  const ended = new Promise<never>((_resolve, reject) => {
-    child.once('error', (error) => reject(new Error(`${spec.name} cannot be started: ${error.message}`)));
-    child.once('exit', () =>
-      reject(new Error(`${spec.name} ended (${describeEnd(child)}).${lastLines(spec.logFile)}`)),
-    );
+  const ended = endOf(child).then((reason) => {
+    // Later ends are the business of `watch`.
+    if (signal.aborted) return;
+    throw new Error(`${spec.name} ended before it was ready (${reason}).${lastLines(spec.logFile)}`);
   });
   const late = pause(READY_WITHIN_MS, undefined, { signal }).then(() => {
     throw new Error(`${spec.name} was not ready after ${READY_WITHIN_MS / 1_000} s.${lastLines(spec.logFile)}`);

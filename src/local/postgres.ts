@@ -41,7 +41,7 @@ export async function preparePostgres(options: PostgresOptions): Promise<Postgre
   const folder = clusterFolder(options.state, programs);
   privateFolder(folder, programs.owner);
   const dataFolder = join(folder, 'data');
-  const passwordFile = join(options.state, 'postgres.password');
+  const passwordFile = `${folder}.password`;
   if (!existsSync(join(dataFolder, 'PG_VERSION')) || !existsSync(passwordFile)) {
     await createCluster({ programs, folder, dataFolder, passwordFile });
   }
