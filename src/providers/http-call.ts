@@ -3,7 +3,7 @@ import { kindOfStatus, ProviderError, type ProviderErrorDetails } from './errors
 import { readStrictJson } from './strict-json.js';
 
 /** A page of 200 records is some 100 KiB; what is larger than this is not read to its end. */
-const ANSWER_BYTES_MAX = 8 * 1024 * 1024;
+const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 const RETRY_AFTER_MS_MAX = 3_600_000;
 const TRACEPARENT = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 
@@ -156,16 +156,18 @@ function outcomeOfTransportError(error: unknown): Omit<ProviderErrorDetails, 'pr
 
 // Only the class of a driver's error: its text can hold addresses.
 function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return 'unknown';
+  if (typeof error !== 'object' || error === null) return 'unknown';
   const code = 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code) ? code : error.name;
+  if (typeof code === 'string' && /^[A-Z0-9_]{1,64}$/.test(code)) return code;
+  return 'name' in error && typeof error.name === 'string' ? error.name : 'unknown';
 }
 
 /** `Retry-After` in seconds or as a date, as milliseconds from now within an hour; null when absent or odd. */
 function retryAfterOf(header: string | string[] | undefined): number | null {
   const text = Array.isArray(header) ? header[0] : header;
   if (text === undefined) return null;
-  const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : Date.parse(text) - Date.now();
+  const date = / GMT$/.test(text) ? Date.parse(text) - Date.now() : Number.NaN;
+  const ms = /^[0-9]{1,9}$/.test(text) ? Number(text) * 1_000 : date;
   return Number.isNaN(ms) ? null : Math.min(Math.max(ms, 0), RETRY_AFTER_MS_MAX);
 }
 

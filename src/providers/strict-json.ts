@@ -4,15 +4,16 @@ export type StrictJsonRefusal = 'byte_order_mark' | 'not_utf8' | 'not_json' | 'r
 export type StrictJson =
   | {
       readonly ok: true;
-      readonly value: unknown /** A member named `__proto__` stands somewhere. */;
+      readonly value: unknown;
+      /** A member named `__proto__` stands somewhere. */
       readonly hasProto: boolean;
     }
   | { readonly ok: false; readonly reason: StrictJsonRefusal };
 
 const DEPTH_MAX = 32;
 
-// A string (with its colon, if it is a member's name) or a bracket. The string always ends, if need be with the text:
-// an attempt that fails would be repeated from each escaped quote, which is quadratic.
+// A string (with its colon, if it is a member's name) or a bracket. A string that never ends matches to the end of the
+// text: an attempt that fails would be repeated from each escaped quote, which is quadratic.
 const TOKEN = /"(?:[^"\\]+|\\.)*(?:"|\\?$)(?:[ \t\n\r]*:)?|[{}[\]]/gs;
 
 /**

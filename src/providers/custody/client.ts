@@ -16,7 +16,7 @@ import {
 
 const PROVIDER = 'custody';
 
-/** What a lost answer of each create means; the lag is the custodian's own word for payouts, taken for addresses too. */
+/** What a lost answer of each create means; the lag is the custodian's word for payouts, taken for addresses too. */
 export const CUSTODY_CREATES = {
   createAddress: { idempotentByReference: true, lookupLagMs: 2_000 },
 } as const satisfies CreateDeclarations;
@@ -45,7 +45,7 @@ export interface CustodyClient {
   close(): Promise<void>;
 }
 
-/** Calls to one custody account. Each function throws a ProviderError; none retries. `timeoutMs` is for a whole call. */
+/** Calls to one custody account. Each throws a ProviderError, none retries; `timeoutMs` is for a whole call. */
 export function createCustodyClient(options: { url: string; apiKey: string; timeoutMs: number }): CustodyClient {
   const { url, apiKey, timeoutMs } = options;
   const http = createHttpCaller({ provider: PROVIDER, url, timeoutMs, headers: { authorization: `Bearer ${apiKey}` } });

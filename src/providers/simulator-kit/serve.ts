@@ -8,6 +8,7 @@ import { jsonAnswer, referencesOfCall, type SimulatedWire, type WireAnswer, type
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A call that is never answered is cut after this, in case its caller has no timeout. */
 const SILENCE_MS_MAX = 120_000;
+const BODILESS = [204, 304];
 
 export interface RunningSimulator {
   /** `http://127.0.0.1:<port>` */
@@ -124,7 +125,9 @@ function finish(request: IncomingMessage, response: ServerResponse, outcome: Cal
 }
 
 function write(response: ServerResponse, answer: WireAnswer): void {
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length }).end(answer.body);
+  const body = BODILESS.includes(answer.status) ? Buffer.alloc(0) : answer.body;
+  const length = BODILESS.includes(answer.status) ? {} : { 'content-length': body.length };
+  response.writeHead(answer.status, { ...answer.headers, ...length }).end(body);
 }
 
 function callerGone(response: ServerResponse): Promise<void> {
