@@ -15,7 +15,8 @@ export const PROBLEMS = {
     retryable: false,
     title: 'The request is not valid',
     meaning:
-      'Shape, grammar, an unknown member or parameter, or a named object that does not exist. Each refused field stands in `errors`; correct them and send again.',
+      'Shape, grammar, an unknown member or parameter, or a named object that does not exist. ' +
+      'Each refused field stands in `errors`; correct them and send again.',
   },
   malformed_body: {
     status: 400,

@@ -1,0 +1,60 @@
+import { requestDepositAddress } from './client/deposit-addresses.js';
+import { isRequestRunning } from './client/request-progress.js';
+import { connectTemporal } from './client/temporal.js';
+import { loadConfig } from './config.js';
+import { createPool } from './db/pool.js';
+import { queriesOf } from './db/transaction.js';
+import { poolWaitCheck, postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
+import { createGatewayApp } from './http/gateway/app.js';
+import { listen } from './http/listen.js';
+import { startOps } from './http/ops.js';
+import { onStop } from './http/stop.js';
+import { createLog } from './telemetry/log.js';
+import { createMetrics } from './telemetry/metrics.js';
+
+/** Calls that run when a stop begins may end within this time; a create waits 10 s at most, but gives up its wait. */
+const DRAIN_MS = 5_000;
+
+const config = loadConfig();
+const log = createLog({ process: 'gateway', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
+const metrics = createMetrics();
+const pool = createPool(config.DATABASE_URL, {
+  max: config.SVERKA_DATABASE_POOL,
+  applicationName: 'sverka-gateway',
+  onError: (error) => log.warn('An idle database connection broke; the pool opens another.', { error }),
+});
+const db = queriesOf(pool);
+const temporal = connectTemporal(config);
+let stopping = false;
+
+const app = createGatewayApp({
+  config,
+  db,
+  log,
+  metrics,
+  stopping: () => stopping,
+  starts: {
+    depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
+    isRunning: (of) => isRequestRunning(temporal, of),
+  },
+});
+const ops = await startOps({
+  process: 'gateway',
+  host: config.SVERKA_OPS_HOST,
+  port: config.SVERKA_OPS_PORT,
+  checks: [postgresCheck(db), schemaCheck(db), temporalCheck(temporal), poolWaitCheck(pool)],
+  metrics: metrics.text,
+});
+const listener = await listen(app.fetch, { host: config.SVERKA_HOST, port: config.SVERKA_GATEWAY_PORT });
+
+onStop(async () => {
+  stopping = true;
+  ops.shuttingDown();
+  log.info('The gateway stops.');
+  await listener.close(DRAIN_MS);
+  await ops.close();
+  await temporal.connection.close();
+  await pool.end();
+});
+log.info('The gateway is ready.', { port: listener.port });
+process.send?.({ ready: true });

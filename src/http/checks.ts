@@ -1,0 +1,51 @@
+import type { Temporal } from '../client/temporal.js';
+import { schemaVersion } from '../db/migrate.js';
+import type { Tx } from '../db/transaction.js';
+import type { OpsCheck } from './ops.js';
+
+const TEMPORAL_TIMEOUT_MS = 2_000;
+
+/** PostgreSQL answers. Required everywhere. */
+export function postgresCheck(db: Tx): OpsCheck {
+  return {
+    name: 'postgres',
+    required: true,
+    check: async () => {
+      await db.query('select 1');
+      return null;
+    },
+  };
+}
+
+/** The database has exactly the schema that this build was made for: `schema_behind` or `schema_ahead` else. */
+export function schemaCheck(db: Tx): OpsCheck {
+  return {
+    name: 'schema',
+    required: true,
+    check: async () => {
+      const [row] = await db.query<{ version: number }>('select version from sverka.schema_version');
+      const [found, built] = [row?.version ?? 0, await schemaVersion()];
+      if (found === built) return null;
+      return found < built ? 'schema_behind' : 'schema_ahead';
+    },
+  };
+}
+
+/** Temporal answers. Watched in the edges: what only reads goes on without it. */
+export function temporalCheck({ connection }: Temporal): OpsCheck {
+  return {
+    name: 'temporal',
+    required: false,
+    check: async () => {
+      await connection.withDeadline(Date.now() + TEMPORAL_TIMEOUT_MS, () =>
+        connection.workflowService.getSystemInfo({}),
+      );
+      return null;
+    },
+  };
+}
+
+/** Nobody waits for a database connection. */
+export function poolWaitCheck(pool: { readonly waitingCount: number }): OpsCheck {
+  return { name: 'pool_wait', required: false, check: async () => (pool.waitingCount > 0 ? 'waiting' : null) };
+}

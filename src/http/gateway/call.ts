@@ -1,0 +1,60 @@
+import type { Config } from '../../config.js';
+import type { Accepted, DepositAddressInput } from '../../contracts/messages.js';
+import type { Scope } from '../../db/lists.js';
+import type { Tx } from '../../db/transaction.js';
+import type { Log } from '../../telemetry/log.js';
+import type { Metrics } from '../../telemetry/metrics.js';
+
+/** How a start ended: what the key led to, or why that is not known. */
+export type StartOutcome =
+  | { readonly kind: 'accepted'; readonly accepted: Accepted }
+  /** The run is over, without having answered us: the database knows. */
+  | { readonly kind: 'closed' }
+  /** Sent, and no answer: perhaps accepted. */
+  | { readonly kind: 'unknown' }
+  /** Proven that nothing was sent. */
+  | { readonly kind: 'not_sent' };
+
+/** How the gateway starts things; each under a deadline in milliseconds from now. */
+export interface Starts {
+  depositAddress(input: DepositAddressInput, deadlineMs: number): Promise<StartOutcome>;
+  /** True when a workflow of that request runs now. */
+  isRunning(of: Scope & { requestId: string }): Promise<boolean>;
+}
+
+/** What the gateway works with. */
+export interface GatewayDeps {
+  readonly config: Pick<Config, 'providers' | 'SVERKA_RATE_LIMIT' | 'SVERKA_RATE_LIMIT_WINDOW'>;
+  readonly db: Tx;
+  readonly starts: Starts;
+  readonly log: Log;
+  readonly metrics: Metrics;
+  /** True from the first moment of a stop: every further call is refused. */
+  readonly stopping: () => boolean;
+}
+
+/** Whose key came with the call: it decides merchant and book, which are never parameters. */
+export interface Caller extends Scope {
+  readonly keyId: string;
+  readonly access: 'full' | 'read_only';
+}
+
+/** One call as a handler sees it: checked, parsed, of a known caller. */
+export interface Call<Query, Body> {
+  readonly deps: GatewayDeps;
+  readonly caller: Caller;
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly traceId: string;
+  header(name: string): string | undefined;
+}
+
+export interface Answer {
+  readonly status: 200 | 201 | 202;
+  readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}

@@ -1,0 +1,133 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Refusal, RequestInput } from '../../contracts/messages.js';
+import { isProblemCode } from '../../contracts/problems.js';
+import { findRequest, type RequestRecord } from '../../db/requests.js';
+import { Problem } from '../problem.js';
+import type { Answer, Call, StartOutcome } from './call.js';
+import { readIdempotencyKey, requireSameCall, toRequestInput, type Understood } from './idempotency.js';
+import { type Preference, readPreference } from './prefer.js';
+import { openRequest } from './request-state.js';
+import { kindOf, type LoadedResource, type ResourceKind } from './resource-kinds.js';
+
+/** How one kind of object is made under an Idempotency-Key: all that differs between two creates. */
+export interface Creation<Query, Body, Meaning> {
+  /** What the body means, defaults filled. May refuse only by what never changes: a list of assets, not a state. */
+  readonly understand: (call: Call<Query, Body>) => Meaning;
+  /** The meaning as it enters the fingerprint: amounts in minor units, as text. */
+  readonly fingerprinted: (meaning: Meaning) => Understood;
+  /** Starts it. Looks at the present (is the provider there?) first, and may throw what keeps the key free. */
+  readonly start: (
+    call: Call<Query, Body>,
+    meaning: Meaning,
+    attempt: { request: RequestInput; deadlineMs: number },
+  ) => Promise<StartOutcome>;
+}
+
+/** Where a key leads: an object (made by the first call, or there before), or a refusal. */
+type Led = Pick<RequestRecord, 'resourceType' | 'resourceId' | 'made' | 'refusal'>;
+
+/** Starting waits at least so long, whatever the caller prefers: money has to be reserved before anything is said. */
+const START_DEADLINE_MS_MIN = 5_000;
+const WATCH_EVERY_MS = 75;
+const RETRY_AFTER_S = '1';
+
+/** The handler of a create: a known key is answered first, then the start, then the row is watched. */
+export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, Body, Meaning>) {
+  return async (call: Call<Query, Body>): Promise<Answer> => {
+    const preference = readPreference(call.header('prefer'));
+    const until = Date.now() + preference.waitMs;
+    const meaning = creation.understand(call);
+    const request = toRequestInput(call.caller, {
+      key: readIdempotencyKey(call.header('idempotency-key')),
+      method: call.method,
+      path: call.path,
+      understood: creation.fingerprinted(meaning),
+    });
+
+    const answered = (await replay(call, request, until)) ?? (await first());
+    return withPreference(answered, preference);
+
+    async function first(): Promise<Answer> {
+      const deadlineMs = Math.max(preference.waitMs, START_DEADLINE_MS_MIN);
+      const outcome = await creation.start(call, meaning, { request, deadlineMs });
+      if (outcome.kind === 'not_sent') throw notSent();
+      if (outcome.kind === 'unknown') return perhapsAccepted(call, request.id);
+      if (outcome.kind === 'closed') return afterClosedRun(call, request, until);
+      const { fingerprint, resource, refusal } = outcome.accepted;
+      requireSameCall(fingerprint, request);
+      const made = resource?.made ?? null;
+      return answerLed(
+        call,
+        { resourceType: resource?.type ?? null, resourceId: resource?.id ?? null, made, refusal },
+        until,
+      );
+    }
+  };
+}
+
+/** What a known key answers now: the object as it is, or the refusal; null for a key that led nowhere yet. */
+async function replay(call: Call<unknown, unknown>, request: RequestInput, until: number): Promise<Answer | null> {
+  const row = await findRequest(call.deps.db, request.id);
+  if (!row) return null;
+  requireSameCall(row.fingerprint, request);
+  if (row.refusal) throw refused(row.refusal, { 'idempotent-replayed': 'true' });
+  const answer = await answerLed(call, row, until);
+  return { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } };
+}
+
+async function afterClosedRun(call: Call<unknown, unknown>, request: RequestInput, until: number): Promise<Answer> {
+  const answer = await replay(call, request, until);
+  if (!answer) throw new Error(`The run of ${request.id} is closed and left no row: it was terminated by hand.`);
+  return answer;
+}
+
+async function answerLed(call: Call<unknown, unknown>, led: Led, until: number): Promise<Answer> {
+  if (led.refusal) throw refused(led.refusal, {});
+  if (led.resourceType === null || led.resourceId === null)
+    throw new Error('A key led neither to an object nor to a refusal.');
+  const kind = kindOf(led.resourceType);
+  return answerResource(kind, await watch(call, kind, { id: led.resourceId, until }), led.made === true);
+}
+
+/** The answer to an object: 200 for one that was there before the key, 201 when definite, 202 while not. */
+export function answerResource(kind: ResourceKind, { body, definite }: LoadedResource, made: boolean): Answer {
+  const location = { location: kind.url(body.id) };
+  if (!made) return { status: 200, body };
+  if (definite) return { status: 201, body, headers: location };
+  return { status: 202, body, headers: { ...location, 'retry-after': RETRY_AFTER_S } };
+}
+
+/** A refusal that a key keeps, in its own words. */
+export function refused(refusal: Refusal, headers: Readonly<Record<string, string>>): Problem {
+  if (!isProblemCode(refusal.code))
+    throw new Error(`A request was refused with ${refusal.code}, which contracts/problems.ts does not list.`);
+  return new Problem(refusal.code, { detail: refusal.detail, headers });
+}
+
+async function watch(
+  call: Call<unknown, unknown>,
+  kind: ResourceKind,
+  watched: { id: string; until: number },
+): Promise<LoadedResource> {
+  for (;;) {
+    const loaded = await kind.load(call.deps.db, call.caller, watched.id);
+    if (!loaded) throw new Error(`A key leads to ${watched.id}, which is not there.`);
+    const left = watched.until - Date.now();
+    if (loaded.definite || left <= 0 || call.deps.stopping()) return loaded;
+    await pause(Math.min(WATCH_EVERY_MS, left));
+  }
+}
+
+async function perhapsAccepted(call: Call<unknown, unknown>, requestId: string): Promise<Answer> {
+  const headers = { location: `/v1/requests/${requestId}`, 'retry-after': RETRY_AFTER_S };
+  return { status: 202, body: await openRequest(call, requestId), headers };
+}
+
+function notSent(): Problem {
+  return new Problem('temporarily_unavailable', { headers: { 'retry-after': RETRY_AFTER_S } });
+}
+
+function withPreference(answer: Answer, preference: Preference): Answer {
+  if (preference.applied === null) return answer;
+  return { ...answer, headers: { ...answer.headers, 'preference-applied': preference.applied } };
+}

@@ -1,0 +1,48 @@
+import type { RequestInput } from '../../contracts/messages.js';
+import type { Scope } from '../../db/lists.js';
+import { hashParts, requestId } from '../../db/new-id.js';
+import { Problem } from '../problem.js';
+
+const KEY = /^[A-Za-z0-9._:-]{1,128}$/;
+
+/** The Idempotency-Key of a call, without surrounding quotes; `idempotency_key_missing` when absent or malformed. */
+export function readIdempotencyKey(header: string | undefined): string {
+  const key = header?.trim().replace(/^"(.*)"$/, '$1');
+  if (key !== undefined && KEY.test(key)) return key;
+  const detail = header === undefined ? 'must be present' : 'must be 1 to 128 of A-Z a-z 0-9 . _ : -';
+  throw new Problem('idempotency_key_missing', { errors: [{ pointer: 'Idempotency-Key', detail }] });
+}
+
+/** A call as the body is understood: defaults filled, amounts in minor units, as text. */
+export type Understood = { readonly [member: string]: string | null | boolean | readonly string[] | Understood };
+
+/** Everything that a key stands for: its request id, derived from book, merchant and key, and its fingerprint. */
+export function toRequestInput(
+  of: Scope,
+  call: { key: string; method: string; path: string; understood: Understood },
+): RequestInput {
+  const { key, method, path, understood } = call;
+  return { id: requestId({ ...of, key }), key, method, path, fingerprint: fingerprint(method, path, understood) };
+}
+
+/** SHA-256, hex, over method, path and the body as understood; the order of members does not matter. */
+export function fingerprint(method: string, path: string, understood: Understood): string {
+  return hashParts([method, path, canonical(understood)]).toString('hex');
+}
+
+/** Throws `idempotency_key_reused` when a key has led another call somewhere already. */
+export function requireSameCall(known: string | Buffer, request: RequestInput): void {
+  const text = typeof known === 'string' ? known : known.toString('hex');
+  if (text !== request.fingerprint) throw new Problem('idempotency_key_reused');
+}
+
+function canonical(value: Understood[string]): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (isTexts(value)) return `[${value.map((item) => JSON.stringify(item)).join(',')}]`;
+  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+}
+
+function isTexts(value: object): value is readonly string[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { depositSchema } from '../../contracts/deposit.js';
+import { BOOKS } from '../../domain/books.js';
+
+const DEPOSIT_EVENTS = {
+  'deposit.confirming': 'The deposit waits for its provider or its chain.',
+  'deposit.credited': 'The deposit is in the wallet.',
+  'deposit.final': 'The deposit can no longer be taken back by its chain.',
+  'deposit.orphaned': 'The deposit was credited and its block is gone.',
+  'deposit.rejected': 'The provider refused the deposit.',
+  'deposit.dropped': 'The deposit left the chain before it was credited.',
+} as const;
+
+/** Events that exist, by type: the body of each webhook (API.md 5). */
+export const EVENTS = Object.entries(DEPOSIT_EVENTS).map(([type, summary]) => ({
+  type,
+  summary,
+  schema: z.object({
+    object: z.literal('event'),
+    id: z.string(),
+    type: z.literal(type),
+    book: z.enum(BOOKS),
+    created_at: z.string(),
+    trace_id: z.string().nullable(),
+    data: depositSchema,
+  }),
+}));
+
+/** Headers of every delivery (Standard Webhooks). */
+export const WEBHOOK_HEADERS = [
+  { name: 'webhook-id', description: "The event's id, the same in every attempt: dedupe by it." },
+  { name: 'webhook-timestamp', description: 'Unix seconds of this attempt.' },
+  { name: 'webhook-signature', description: '`v1,` and base64 of the HMAC; two of them during a rotation.' },
+  { name: 'traceparent', description: 'The trace that the event belongs to.' },
+] as const;

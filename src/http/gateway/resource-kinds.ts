@@ -1,0 +1,37 @@
+import { toDepositAddress } from '../../contracts/deposit-address.js';
+import { findDepositAddress } from '../../db/deposit-addresses.js';
+import type { Scope } from '../../db/lists.js';
+import type { Tx } from '../../db/transaction.js';
+
+/** An object as it is now, and whether its outcome is known. */
+export interface LoadedResource {
+  readonly body: { readonly id: string; readonly updated_at?: string } & Record<string, unknown>;
+  /** 201 when true, 202 while not. */
+  readonly definite: boolean;
+}
+
+/** A kind of object that a key may lead to; `type` is that of the request row. */
+export interface ResourceKind {
+  readonly type: string;
+  readonly url: (id: string) => string;
+  readonly load: (db: Tx, of: Scope, id: string) => Promise<LoadedResource | null>;
+}
+
+export const DEPOSIT_ADDRESS_KIND: ResourceKind = {
+  type: 'deposit_address',
+  url: (id) => `/v1/deposit-addresses/${id}`,
+  load: async (db, of, id) => {
+    const record = await findDepositAddress(db, { id, book: of.book, merchantId: of.merchantId });
+    if (!record) return null;
+    return { body: toDepositAddress(record), definite: record.state === 'active' || record.state === 'failed' };
+  },
+};
+
+const KINDS: ReadonlyMap<string, ResourceKind> = new Map([DEPOSIT_ADDRESS_KIND].map((kind) => [kind.type, kind]));
+
+/** The kind that a request row names; throws for one that this version does not know, which is a bug. */
+export function kindOf(type: string): ResourceKind {
+  const kind = KINDS.get(type);
+  if (!kind) throw new Error(`A request leads to a ${type}, which http/gateway/resource-kinds.ts does not list.`);
+  return kind;
+}

@@ -1,0 +1,19 @@
+import type { Route } from './route.js';
+import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
+import { getDeposit, listDepositsRoute } from './routes/deposits.js';
+import { getMovement, listMovementsRoute } from './routes/movements.js';
+import { getRequest } from './routes/requests.js';
+import { getWallet } from './routes/wallet.js';
+
+/** Every route behind a key, in the order that OpenAPI shows them. A new one is added here and nowhere else. */
+export const ROUTES: readonly Route[] = [
+  getWallet,
+  listMovementsRoute,
+  getMovement,
+  createDepositAddress,
+  listDepositAddressesRoute,
+  getDepositAddress,
+  listDepositsRoute,
+  getDeposit,
+  getRequest,
+];

@@ -1,0 +1,26 @@
+import { encodeId } from '../../../contracts/ids.js';
+import { toOwner } from '../../../contracts/values.js';
+import { toWallet, walletSchema } from '../../../contracts/wallet.js';
+import { hashParts } from '../../../db/new-id.js';
+import { readWallet } from '../../../db/wallets.js';
+import { defineRoute } from '../route.js';
+
+export const getWallet = defineRoute({
+  method: 'GET',
+  path: '/v1/wallet',
+  operationId: 'getWallet',
+  summary: "Read the merchant's own wallet",
+  tag: 'Wallet',
+  query: {},
+  answers: { 200: { description: 'One row per asset that ever moved.', schema: walletSchema } },
+  handler: async ({ deps, caller }) => {
+    const { balances, asOf } = await readWallet(deps.db, { ...caller, customerId: null });
+    const owner = toOwner({ merchantId: caller.merchantId, customerId: null, customerRef: null });
+    return { status: 200, body: toWallet({ id: walletId(caller.book, owner.id), owner, balances, asOf }) };
+  },
+});
+
+/** `wal_` of book and owner: a wallet has no row of its own, so its id is derived. */
+export function walletId(book: string, ownerId: string): string {
+  return encodeId('wallet', hashParts(['wallet', book, ownerId]));
+}
