@@ -107,12 +107,18 @@ export async function startSimulatedCustody(
   };
 }
 
+type Fact<T> = Exclude<T, null | undefined | false>;
+
 /** Waits for a fact: asks until the answer is neither null nor undefined nor false. */
-export async function eventually<T>(ask: () => Promise<T> | T): Promise<NonNullable<T>> {
+export async function eventually<T>(ask: () => Promise<T> | T): Promise<Fact<T>> {
   for (const end = Date.now() + 15_000; Date.now() < end; ) {
     const answer = await ask();
-    if (answer !== null && answer !== undefined && answer !== false) return answer;
+    if (isFact(answer)) return answer;
     await pause(10);
   }
   throw new Error('What the test waits for did not happen within 15 s.');
+}
+
+function isFact<T>(answer: T): answer is Fact<T> {
+  return answer !== null && answer !== undefined && answer !== false;
 }
