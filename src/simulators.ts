@@ -1,9 +1,10 @@
+import { join } from 'node:path';
 import { z } from 'zod';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { startOps } from './http/ops.js';
 import { startCustodySimulator } from './providers/custody/simulator.js';
-import type { OpenTransactionProbe } from './providers/simulator-kit/open-transactions.js';
+import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 
@@ -12,6 +13,8 @@ const account = z.object({ book: text, apiKey: text, hookUrl: z.url(), webhookSe
 const settingsSchema = z.object({
   /** A role that may read pg_stat_activity; left out, open transactions are not measured. */
   databaseUrl: text.optional(),
+  /** Folder where simulators keep their worlds over a restart; left out, they forget. */
+  stateDir: text.optional(),
   custody: z.object({ port: z.number().int().min(0).max(65_535), accounts: z.array(account) }),
 });
 
@@ -19,8 +22,12 @@ const config = loadConfig();
 const settings = readSettings(config.SVERKA_SIMULATORS);
 const log = createLog({ process: 'simulators', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const metrics = createMetrics();
-const countOpenTransactions = settings.databaseUrl === undefined ? undefined : openTransactions(settings.databaseUrl);
-const custody = await startCustodySimulator({ ...settings.custody, countOpenTransactions });
+const pool = createPool(settings.databaseUrl ?? config.DATABASE_URL, { max: 2, applicationName: 'sverka-simulators' });
+const custody = await startCustodySimulator({
+  ...settings.custody,
+  countOpenTransactions: settings.databaseUrl === undefined ? undefined : countOpenTransactions,
+  stateFile: settings.stateDir === undefined ? undefined : join(settings.stateDir, 'custody.json'),
+});
 const ops = await startOps({
   process: 'simulators',
   host: config.SVERKA_OPS_HOST,
@@ -28,21 +35,16 @@ const ops = await startOps({
   checks: [{ name: 'custody', required: true, check: () => listening(custody.url) }],
   metrics: () => metrics.text(),
 });
-log.info('simulators are listening', { port: Number(new URL(custody.url).port) });
 
-let closing = false;
-async function shutdown(): Promise<void> {
-  if (closing) return;
-  closing = true;
-  ops.shuttingDown();
-  await custody.close();
-  await ops.close();
-  process.exit(0);
-}
-process.on('SIGTERM', () => void shutdown());
-process.on('SIGINT', () => void shutdown());
-process.on('disconnect', () => void shutdown());
-process.send?.({ ready: true });
+await runUntilStopped({
+  log,
+  stop: async () => {
+    ops.shuttingDown();
+    await custody.close();
+    await pool.end();
+    await ops.close();
+  },
+});
 
 function readSettings(json: string | undefined): z.infer<typeof settingsSchema> {
   const parsed = z
@@ -65,17 +67,14 @@ function readSettings(json: string | undefined): z.infer<typeof settingsSchema> 
 }
 
 /** Counts the worker's transactions that are older than a request; by the database's clock alone. */
-function openTransactions(databaseUrl: string): OpenTransactionProbe {
-  const pool = createPool(databaseUrl, { max: 2, applicationName: 'sverka-simulators' });
-  return async (olderThanMs) => {
-    const { rows } = await pool.query<{ open: number }>(
-      `SELECT count(*)::int AS open FROM pg_stat_activity
-       WHERE application_name LIKE 'sverka-worker%'
-         AND xact_start < clock_timestamp() - make_interval(secs => $1::double precision / 1000)`,
-      [olderThanMs],
-    );
-    return rows[0]?.open ?? 0;
-  };
+async function countOpenTransactions(olderThanMs: number): Promise<number> {
+  const { rows } = await pool.query<{ open: number }>(
+    `SELECT count(*)::int AS open FROM pg_stat_activity
+     WHERE application_name LIKE 'sverka-worker%'
+       AND xact_start < clock_timestamp() - make_interval(secs => $1::double precision / 1000)`,
+    [olderThanMs],
+  );
+  return rows[0]?.open ?? 0;
 }
 
 async function listening(url: string): Promise<string | null> {

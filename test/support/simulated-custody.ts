@@ -63,7 +63,12 @@ export interface Truth {
 
 /** A simulated custodian with a live and a test account, and a receiver for each one's webhooks. */
 export async function startSimulatedCustody(
-  options: { timeoutMs?: number; retryDelaysMs?: number[]; countOpenTransactions?: OpenTransactionProbe } = {},
+  options: {
+    timeoutMs?: number;
+    retryDelaysMs?: number[];
+    countOpenTransactions?: OpenTransactionProbe;
+    stateFile?: string;
+  } = {},
 ): Promise<SimulatedCustody> {
   const hookAnswers: number[] = [];
   const liveHooks = await startTestServer((_request, response) => response.writeHead(hookAnswers.shift() ?? 200).end());
@@ -76,6 +81,7 @@ export async function startSimulatedCustody(
     ],
     webhookRetryDelaysMs: options.retryDelaysMs ?? [20, 20, 20],
     countOpenTransactions: options.countOpenTransactions,
+    stateFile: options.stateFile,
   });
   const { url } = simulator;
   const timeoutMs = options.timeoutMs ?? 2_000;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { formatAmount, isDecimalString, type Minor, parseAmount } from '../../domain/money.js';
 import type { SimulatorKit } from '../simulator-kit/kit.js';
-import { badRequest, notFound } from '../simulator-kit/requests.js';
+import { badRequest, notFound, objectsOf } from '../simulator-kit/requests.js';
 import type { CustodyAccount } from './simulator-addresses.js';
 import { CHAINS, inventTransactionHash, isChain } from './simulator-chain.js';
 import type { CustodyTruth } from './simulator-truth.js';
@@ -30,6 +30,8 @@ export interface CustodyPayouts {
   transferOf(account: CustodyAccount, txHash: string): object;
   balancesOf(account: CustodyAccount): object[];
   objects(): object[];
+  /** Takes back what `objects` gave before a restart; nobody is told. */
+  restore(payouts: unknown): void;
   reset(): void;
 }
 
@@ -41,7 +43,10 @@ interface Owned {
 }
 
 /** Payouts of the simulated custodian, and what follows from them: transfers and balances. */
-export function createCustodyPayouts(truth: CustodyTruth, kit: SimulatorKit): CustodyPayouts {
+export function createCustodyPayouts(
+  truth: CustodyTruth,
+  { kit, accounts }: { kit: SimulatorKit; accounts: readonly CustodyAccount[] },
+): CustodyPayouts {
   const payouts = new Map<string, Owned>();
   const move = (owned: Owned, members: Members) => {
     owned.record = { ...owned.record, ...members };
@@ -56,18 +61,22 @@ export function createCustodyPayouts(truth: CustodyTruth, kit: SimulatorKit): Cu
       if (payouts.get(owned.record.id) === owned && !owned.takenOver) move(owned, members);
     }, ms).unref();
   };
+  const keep = (account: CustodyAccount, record: PayoutRecord): Owned => {
+    const owned = { account, record, shownFrom: performance.now() + SHOWN_AFTER_MS, takenOver: false };
+    payouts.set(record.id, owned);
+    kit.effect({ kind: 'payout', reference: record.reference, id: record.id });
+    if (record.status === 'queued') {
+      moveLater(owned, BROADCAST_AFTER_MS, { status: 'broadcast', tx_hash: inventTransactionHash(record.network) });
+    }
+    if (record.status === 'queued' || record.status === 'broadcast') {
+      moveLater(owned, COMPLETED_AFTER_MS, { status: 'completed', fee: { asset: record.asset, amount: '0.00001' } });
+    }
+    return owned;
+  };
   const visibleTo = (account: CustodyAccount) =>
     [...payouts.values()].filter((owned) => owned.account === account && owned.shownFrom <= performance.now());
   return {
-    pay(account, request) {
-      const record = newPayout(request);
-      const owned = { account, record, shownFrom: performance.now() + SHOWN_AFTER_MS, takenOver: false };
-      payouts.set(record.id, owned);
-      kit.effect({ kind: 'payout', reference: record.reference, id: record.id });
-      moveLater(owned, BROADCAST_AFTER_MS, { status: 'broadcast', tx_hash: inventTransactionHash(record.network) });
-      moveLater(owned, COMPLETED_AFTER_MS, { status: 'completed', fee: { asset: record.asset, amount: '0.00001' } });
-      return shown(record);
-    },
+    pay: (account, request) => shown(keep(account, newPayout(request)).record),
     payoutOf(account, id) {
       const owned = visibleTo(account).find(({ record }) => record.id === id);
       if (!owned) throw notFound('no such payout');
@@ -94,6 +103,12 @@ export function createCustodyPayouts(truth: CustodyTruth, kit: SimulatorKit): Cu
     },
     balancesOf: (account) => balances(truth, { account, payouts: [...payouts.values()] }),
     objects: () => [...payouts.values()].map(({ account, record }) => ({ ...record, book: account.book })),
+    restore(list) {
+      for (const members of objectsOf(list)) {
+        const account = accounts.find(({ book }) => book === members.book);
+        if (account) keep(account, restoredPayout(members));
+      }
+    },
     reset: () => payouts.clear(),
   };
 }
@@ -108,6 +123,12 @@ function newPayout(request: Members): PayoutRecord {
     throw badRequest('amount must be a decimal string above zero');
   const id = `cpo_${randomBytes(12).toString('hex')}`;
   return { id, reference, network, asset, address, tag, amount, status: 'queued', tx_hash: null, fee: null };
+}
+
+function restoredPayout(members: Members): PayoutRecord {
+  const { network, asset, address, tag, amount, status, tx_hash, fee } = members;
+  const id = String(members.id);
+  return { id, reference: String(members.reference), network, asset, address, tag, amount, status, tx_hash, fee };
 }
 
 function shown({ id, reference, status, tx_hash, fee }: PayoutRecord): object {

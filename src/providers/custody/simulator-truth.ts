@@ -1,37 +1,19 @@
 import { randomBytes } from 'node:crypto';
 import { type ChangeFeed, createChangeFeed } from '../simulator-kit/changes.js';
-import type { SimulatedWorld } from '../simulator-kit/control.js';
 import type { SimulatorKit } from '../simulator-kit/kit.js';
-import { badRequest, notFound } from '../simulator-kit/requests.js';
+import { badRequest, membersOf, notFound, objectsOf } from '../simulator-kit/requests.js';
 import { timedSigner } from '../simulator-kit/signing.js';
-import { type AddressBook, type AddressRecord, type CustodyAccount, createAddressBook } from './simulator-addresses.js';
-import { CHAINS, guessChain, inventTransactionHash, isChain, settle } from './simulator-chain.js';
+import { type AddressBook, type CustodyAccount, createAddressBook } from './simulator-addresses.js';
+import { changedDeposit, type DepositRecord, isSameDeposit, newDeposit, restoredDeposit } from './simulator-deposit.js';
 
-// Unknown values on purpose: whoever drives the simulator may state anything, also what no honest custodian would.
-const SETTABLE = [
-  'address',
-  'tag',
-  'network',
-  'asset',
-  'tx_hash',
-  'output_index',
-  'amount',
-  'confirmations',
-  'required_confirmations',
-  'status',
-  'settlement',
-  'replaced_by',
-] as const;
-type Settable = (typeof SETTABLE)[number];
-export type DepositRecord = { readonly id: string; readonly updated_at: unknown } & Readonly<Record<Settable, unknown>>;
 type Members = Readonly<Record<string, unknown>>;
 
-interface OwnedDeposit {
+export interface OwnedDeposit {
   readonly account: CustodyAccount;
   readonly record: DepositRecord;
 }
 
-export interface CustodyTruth extends SimulatedWorld {
+export interface CustodyTruth {
   accountOfKey(apiKey: string): CustodyAccount | undefined;
   readonly addresses: AddressBook;
   /** A transfer arrives: stores the deposit, sends the webhook, puts it into the changes. */
@@ -46,6 +28,11 @@ export interface CustodyTruth extends SimulatedWorld {
   /** Sends a webhook of the account. */
   notify(account: CustodyAccount, event: { type: string; objectId: string; references?: readonly string[] }): void;
   deposits(): readonly OwnedDeposit[];
+  /** What must outlive a restart, as JSON. */
+  snapshot(): Members;
+  /** Takes a snapshot back; nobody is told. */
+  restore(snapshot: Members): void;
+  reset(): void;
 }
 
 /** What the simulated custodian knows of addresses and deposits. */
@@ -53,45 +40,38 @@ export function createCustodyTruth(accounts: readonly CustodyAccount[], kit: Sim
   const addresses = createAddressBook(kit);
   const deposits = new Map<string, OwnedDeposit>();
   const feeds = new Map<CustodyAccount, ChangeFeed>(accounts.map((account) => [account, createChangeFeed()]));
+  const notify = createNotify(kit);
 
-  const notify: CustodyTruth['notify'] = (account, { type, objectId, references = [] }) => {
-    const eventId = `cev_${randomBytes(12).toString('hex')}`;
-    kit.webhooks.send({
-      eventId,
-      type,
-      references: [objectId, ...references],
-      body: { event_id: eventId, type, object_id: objectId, occurred_at: new Date().toISOString() },
-      target: { url: account.hookUrl, sign: timedSigner('x-custody-signature', account.webhookSecret) },
-    });
-  };
-  const store = (account: CustodyAccount, record: DepositRecord) => {
+  function store(account: CustodyAccount, record: DepositRecord): DepositRecord {
     deposits.set(record.id, { account, record });
     feeds.get(account)?.touch(record.id);
     notify(account, { type: 'deposit.changed', objectId: record.id, references: [String(record.address)] });
     return record;
-  };
+  }
+  function owned(id: string): OwnedDeposit {
+    const found = deposits.get(id);
+    if (!found) throw notFound(`there is no deposit ${id}`);
+    return found;
+  }
   return {
     accountOfKey: (apiKey) => accounts.find((account) => account.apiKey === apiKey),
     addresses,
     arrive(body) {
-      const owned = addresses.find(body.address);
-      const account = owned?.account ?? accounts.find(({ book }) => book === body.book) ?? accounts[0];
+      const address = addresses.find(body.address);
+      const account = address?.account ?? accounts.find(({ book }) => book === body.book) ?? accounts[0];
       if (!account) throw badRequest('the simulator has no account');
-      return store(account, newDeposit(body, owned?.record));
+      return store(account, newDeposit(body, address?.record));
     },
     change(id, body) {
-      const owned = deposits.get(id);
-      if (!owned) throw notFound(`there is no deposit ${id}`);
-      const { account, record } = owned;
+      const { account, record } = owned(id);
       const settleIn = addresses.find(record.address)?.record.settle_in ?? null;
       const next = changedDeposit(record, { body, settleIn });
-      const same = SETTABLE.every((member) => JSON.stringify(next[member]) === JSON.stringify(record[member]));
-      return same ? record : store(account, next);
+      return isSameDeposit(record, next) ? record : store(account, next);
     },
     depositOf(account, id) {
-      const owned = deposits.get(id);
-      if (owned?.account !== account) throw notFound('no such deposit');
-      return owned.record;
+      const found = owned(id);
+      if (found.account !== account) throw notFound(`there is no deposit ${id}`);
+      return found.record;
     },
     changesOf(account, page) {
       const feed = feeds.get(account) ?? createChangeFeed();
@@ -101,10 +81,12 @@ export function createCustodyTruth(accounts: readonly CustodyAccount[], kit: Sim
     },
     notify,
     deposits: () => [...deposits.values()],
-    objects: () => ({
+    snapshot: () => ({
       addresses: addresses.objects(),
       deposits: [...deposits.values()].map(({ account, record }) => ({ ...record, book: account.book })),
+      positions: Object.fromEntries([...feeds].map(([account, feed]) => [account.book, feed.positions()])),
     }),
+    restore: (snapshot) => restore(snapshot, { addresses, deposits, feeds }),
     reset() {
       addresses.clear();
       deposits.clear();
@@ -113,71 +95,31 @@ export function createCustodyTruth(accounts: readonly CustodyAccount[], kit: Sim
   };
 }
 
-function newDeposit(body: Members, address: AddressRecord | undefined): DepositRecord {
-  refuseOthers(body, ['book']);
-  if (typeof body.address !== 'string' || body.address === '') throw badRequest('a deposit needs an address');
-  if (body.amount === undefined) throw badRequest('a deposit needs an amount, a decimal string');
-  const network = body.network ?? address?.network ?? guessChain(body.address);
-  const chain = isChain(network) ? CHAINS[network] : undefined;
-  const asset = body.asset ?? address?.asset ?? chain?.assets[0];
-  if (network === undefined || asset === undefined) {
-    throw badRequest('nobody made this address here: name network and asset too');
+function createNotify(kit: SimulatorKit): CustodyTruth['notify'] {
+  return (account, { type, objectId, references = [] }) => {
+    const eventId = `cev_${randomBytes(12).toString('hex')}`;
+    kit.webhooks.send({
+      eventId,
+      type,
+      references: [objectId, ...references],
+      body: { event_id: eventId, type, object_id: objectId, occurred_at: new Date().toISOString() },
+      target: { url: account.hookUrl, sign: timedSigner('x-custody-signature', account.webhookSecret) },
+    });
+  };
+}
+
+// By book, for keys and secrets are made anew at each start of the product.
+function restore(
+  snapshot: Members,
+  into: { addresses: AddressBook; deposits: Map<string, OwnedDeposit>; feeds: Map<CustodyAccount, ChangeFeed> },
+): void {
+  const positions = membersOf(snapshot.positions ?? {}, 'positions');
+  for (const [account, feed] of into.feeds) {
+    const own = (kind: string) => objectsOf(snapshot[kind]).filter(({ book }) => book === account.book);
+    for (const { reference, network, asset, settle_in } of own('addresses')) {
+      into.addresses.make(account, { reference, network, asset, settle_in });
+    }
+    for (const record of own('deposits').map(restoredDeposit)) into.deposits.set(record.id, { account, record });
+    feed.restore(positions[account.book]);
   }
-  const required = body.required_confirmations ?? chain?.requiredConfirmations ?? 1;
-  const status = body.status ?? statusOf(body.confirmations, required);
-  const settled = status === 'completed' && address?.settle_in ? settle(body.amount, address.settle_in) : null;
-  return {
-    id: `cdp_${randomBytes(12).toString('hex')}`,
-    address: body.address,
-    tag: body.tag ?? null,
-    network,
-    asset,
-    tx_hash: given(body.tx_hash, inventTransactionHash(network)),
-    output_index: given(body.output_index, 0),
-    amount: body.amount,
-    confirmations: body.confirmations ?? confirmationsOf(status, required),
-    required_confirmations: required,
-    status,
-    settlement: given(body.settlement, settled),
-    replaced_by: body.replaced_by ?? null,
-    updated_at: new Date().toISOString(),
-  };
-}
-
-// What becomes completed is confirmed and settled, unless it is said otherwise.
-function changedDeposit(
-  record: DepositRecord,
-  { body, settleIn }: { body: Members; settleIn: string | null },
-): DepositRecord {
-  refuseOthers(body, ['updated_at']);
-  const next: DepositRecord = { ...record, updated_at: new Date().toISOString(), ...body };
-  if (body.status !== 'completed') return next;
-  const settled = settleIn === null ? null : settle(next.amount, settleIn);
-  return {
-    ...next,
-    confirmations: given(body.confirmations, next.required_confirmations),
-    settlement: given(body.settlement, record.settlement ?? settled),
-  };
-}
-
-// Null is given; only absence takes what we would have chosen.
-function given(value: unknown, otherwise: unknown): unknown {
-  return value === undefined ? otherwise : value;
-}
-
-function statusOf(confirmations: unknown, required: unknown): string {
-  if (typeof confirmations !== 'number' || typeof required !== 'number') return 'completed';
-  if (confirmations >= required) return 'completed';
-  return confirmations > 0 ? 'confirming' : 'seen';
-}
-
-function confirmationsOf(status: unknown, required: unknown): unknown {
-  if (status === 'completed') return required;
-  return status === 'confirming' ? 1 : 0;
-}
-
-function refuseOthers(body: Members, also: readonly string[]): void {
-  const known: readonly string[] = [...SETTABLE, ...also];
-  const other = Object.keys(body).find((member) => !known.includes(member));
-  if (other) throw badRequest(`a deposit has no ${other}; known are ${known.join(', ')}`);
 }

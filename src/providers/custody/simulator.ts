@@ -5,6 +5,7 @@ import { createSimulatorKit } from '../simulator-kit/kit.js';
 import type { OpenTransactionProbe } from '../simulator-kit/open-transactions.js';
 import { badRequest, membersOf, readJson, SimulatorRefusal } from '../simulator-kit/requests.js';
 import { type RunningSimulator, serveSimulator } from '../simulator-kit/serve.js';
+import { createStateFile } from '../simulator-kit/state-file.js';
 import type { SimulatedWire } from '../simulator-kit/wire.js';
 import type { CustodyAccount } from './simulator-addresses.js';
 import { type CustodyPayouts, createCustodyPayouts } from './simulator-payouts.js';
@@ -18,6 +19,8 @@ export interface CustodySimulatorOptions {
   readonly countOpenTransactions?: OpenTransactionProbe | undefined;
   /** Waits between the attempts of a webhook; left out, those of a real custodian. */
   readonly webhookRetryDelaysMs?: readonly number[] | undefined;
+  /** Where its world is kept over a restart; left out, it forgets. */
+  readonly stateFile?: string | undefined;
 }
 
 /**
@@ -25,11 +28,22 @@ export interface CustodySimulatorOptions {
  * sent again until they are taken, and `/_sim/…` to drive it.
  */
 export async function startCustodySimulator(options: CustodySimulatorOptions): Promise<RunningSimulator> {
+  const { port, accounts } = options;
   const kit = createSimulatorKit(options);
-  const truth = createCustodyTruth(options.accounts, kit);
-  const payouts = createCustodyPayouts(truth, kit);
+  const truth = createCustodyTruth(accounts, kit);
+  const payouts = createCustodyPayouts(truth, { kit, accounts });
+  const snapshot = () => ({ ...truth.snapshot(), payouts: payouts.objects() });
+  const state = options.stateFile === undefined ? null : createStateFile(options.stateFile, snapshot);
+  const kept = state?.read();
+  if (kept) {
+    truth.restore(membersOf(kept, 'the state file'));
+    payouts.restore(membersOf(kept, 'the state file').payouts);
+  }
   const control = createControl(kit, {
-    objects: () => ({ ...truth.objects(), payouts: payouts.objects() }),
+    objects() {
+      const { addresses, deposits } = truth.snapshot();
+      return { addresses, deposits, payouts: payouts.objects() };
+    },
     reset() {
       truth.reset();
       payouts.reset();
@@ -37,10 +51,11 @@ export async function startCustodySimulator(options: CustodySimulatorOptions): P
   });
   addCustodyControl(control, { truth, payouts });
   const wire = createCustodyWire({ truth, payouts });
-  const running = await serveSimulator({ port: options.port, kit, wire, control });
+  const running = await serveSimulator({ port, kit, wire, control, changed: () => state?.save() });
   return {
     url: running.url,
     async close() {
+      state?.close();
       payouts.reset();
       await running.close();
     },

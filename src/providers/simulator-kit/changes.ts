@@ -6,6 +6,9 @@ export interface ChangeFeed {
   /** Ids after the cursor (absent: from the beginning), oldest change first, and the cursor behind the last of them. */
   page(options: { after: string | undefined; limit: number }): { ids: string[]; nextCursor: string; hasMore: boolean };
   clear(): void;
+  /** Ids with their positions, oldest first: what `restore` takes after a restart. */
+  positions(): readonly (readonly [id: string, position: number])[];
+  restore(positions: unknown): void;
 }
 
 const PREFIX = 'c1.';
@@ -41,6 +44,16 @@ export function createChangeFeed(): ChangeFeed {
     clear() {
       log = [];
       latest.clear();
+    },
+    positions: () => log.flatMap(({ id, position }) => (latest.get(id) === position ? [[id, position] as const] : [])),
+    restore(positions) {
+      for (const entry of Array.isArray(positions) ? positions : []) {
+        const [id, position]: unknown[] = Array.isArray(entry) ? entry : [];
+        if (typeof id !== 'string' || typeof position !== 'number') continue;
+        latest.set(id, position);
+        log.push({ position, id });
+        last = Math.max(last, position);
+      }
     },
   };
 }

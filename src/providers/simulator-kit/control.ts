@@ -5,7 +5,7 @@ import { notFound, readJson } from './requests.js';
 /** The part of the truth that differs from provider to provider. */
 export interface SimulatedWorld {
   /** Everything the provider knows, one list per kind of thing. */
-  objects(): Readonly<Record<string, readonly object[]>>;
+  objects(): Readonly<Record<string, unknown>>;
   /** Forgets everything. */
   reset(): void;
 }

@@ -27,6 +27,14 @@ export function membersOf(value: unknown, what: string): Readonly<Record<string,
   return Object.fromEntries(Object.entries(value));
 }
 
+/** The objects of a list, each as its members; anything else is left out. */
+export function objectsOf(value: unknown): Readonly<Record<string, unknown>>[] {
+  if (!Array.isArray(value)) return [];
+  return value.flatMap((item: unknown) =>
+    typeof item === 'object' && item !== null ? [membersOf(item, 'an item')] : [],
+  );
+}
+
 /** Reads JSON that someone sent to a simulator; an empty body is an empty object. */
 export function readJson(text: string): unknown {
   if (text.trim() === '') return {};

@@ -25,6 +25,8 @@ export async function serveSimulator(options: {
   readonly kit: SimulatorKit;
   readonly wire: SimulatedWire;
   readonly control: Hono;
+  /** Called after each request that may have changed something. */
+  readonly changed?: () => void;
 }): Promise<RunningSimulator> {
   const { kit, wire, control } = options;
   // Refusals become answers here, once for all routes.
@@ -38,6 +40,7 @@ export async function serveSimulator(options: {
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const arrived = performance.now();
     const call = await readCall(request);
+    if (call.method !== 'GET') response.once('close', () => options.changed?.());
     if (call.path === '/_sim' || call.path.startsWith('/_sim/')) {
       write(response, await fetchFrom(control, { call, request }));
       return;
