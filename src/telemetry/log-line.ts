@@ -71,9 +71,9 @@ const KNOWN: ReadonlySet<string> = new Set(LOG_MEMBERS);
 const TEXT_MAX = 200;
 const STACK_FRAMES_MAX = 12;
 
-// A card number, also grouped. The id of a trace and our own ids are hex or base32 and are let through by their shape.
+// A card number, also grouped. Ids of traces, of calls and our own are let through by their shape.
 const DIGIT_RUN = /[0-9](?:[ ._/-]?[0-9]){11,}/g;
-const OWN_ID = /^(?:[0-9a-f]{32}|[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25})$/;
+const OWN_ID = /^(?:[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[a-z]{2,5}_[0-7][0-9a-hjkmnp-tv-z]{25})$/;
 const SECRET = /\b(?:sk_(?:live|test)|whsec)_[A-Za-z0-9+/=_-]+|\bBearer\s+\S+|:\/\/[^/\s@]*@/gi;
 
 /** What of the fields may stand in a line: known members, short and masked texts, numbers, booleans, null. */
@@ -102,7 +102,9 @@ function toValue(value: unknown): unknown {
 function errorMembers(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error_class: typeof error };
   const code = 'code' in error && typeof error.code === 'string' ? maskText(error.code) : undefined;
-  const frames = (error.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  const stack = error.stack ?? '';
+  // Behind the message: a line of it could look like a frame.
+  const frames = stack.slice(stack.indexOf(error.message) + error.message.length).match(/^\s+at .*$/gm) ?? [];
   const cause = error.cause instanceof Error ? error.cause : null;
   return {
     error_class: maskText(error.name),

@@ -11,11 +11,14 @@ export function runtimeOptions({ log, metricsAddress }: { log: Log; metricsAddre
       activity: meta.activityType,
       attempt: meta.attempt,
       task_queue: meta.taskQueue,
-      error: meta.error,
       code: meta.code,
+      ...(meta.error instanceof Error && { error: meta.error }),
       ...(typeof meta.trace_id === 'string' && { trace_id: meta.trace_id }),
     };
-    if (level === 'ERROR') log.error(message, fields);
+    // A provider's worker runs activities only, on purpose.
+    const expected = message.startsWith('No workflows registered');
+    if (expected) log.debug(message, fields);
+    else if (level === 'ERROR') log.error(message, fields);
     else if (level === 'WARN') log.warn(message, fields);
     else if (level === 'INFO') log.info(message, fields);
     else log.debug(message, fields);
