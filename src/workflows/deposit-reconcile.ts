@@ -8,7 +8,9 @@ const TURNS_PER_RUN = 100;
 
 /** One bounded run over a custodian's changes: repairs whatever the webhooks missed. Running it again changes nothing. */
 export async function depositReconcile(input: DepositReconcileInput): Promise<DepositPages> {
-  const { pageDepositChanges } = activitiesOf<DepositActivities>(input.provider);
+  const { pageDepositChanges } = activitiesOf<DepositActivities>(input.provider, {
+    summary: `page the changes of ${input.account}`,
+  });
   const total: DepositPages = { pages: 0, items: 0, changed: 0, unmatched: 0, unreadable: 0, more: true };
   for (let turns = 0; total.more; turns += 1) {
     if (turns === TURNS_PER_RUN) return continueAsNew<typeof depositReconcile>(input);

@@ -14,7 +14,8 @@ const READS_PER_RUN = 100;
  * a nudge or for its time. A nudge carries no facts; a lost one costs only time.
  */
 export async function deposit(input: DepositInput): Promise<DepositSeen> {
-  const { providerReadDeposit } = activitiesOf<DepositActivities>(input.provider);
+  const summary = `read ${input.ref} at ${input.account} and apply it`;
+  const { providerReadDeposit } = activitiesOf<DepositActivities>(input.provider, { summary });
   const show = createShow();
   let traceId = input.traceId;
   let nudged = false;

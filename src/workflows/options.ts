@@ -30,15 +30,20 @@ type Proxies<Activities> = {
 
 /**
  * Activities whose class is picked by the prefix of their name. Calls to a provider run on that provider's own task
- * queue, so that a hanging one never stops the others. `once`: a failed attempt is left to the caller.
+ * queue, so that a hanging one never stops the others. `once`: a failed attempt is left to the caller. `summary` is
+ * what Temporal's UI shows beside each.
  */
-export function activitiesOf<Activities extends object>(provider: string, options: { once?: true } = {}) {
+export function activitiesOf<Activities extends object>(
+  provider: string,
+  options: { once?: true; summary?: string } = {},
+) {
   const proxies = (name: string) => {
     const kind = classOf(name);
     const taskQueue =
       kind === 'database' ? workflowInfo().taskQueue : providerTaskQueue(workflowInfo().taskQueue, provider);
     const retry = options.once ? { maximumAttempts: 1 } : CLASSES[kind].retry;
-    return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], retry, taskQueue })[name];
+    const summary = options.summary === undefined ? {} : { summary: options.summary };
+    return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], ...summary, retry, taskQueue })[name];
   };
   return new Proxy({} as Proxies<Activities>, { get: (_, name) => proxies(String(name)) });
 }

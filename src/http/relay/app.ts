@@ -74,7 +74,7 @@ async function take(
     book: endpoint.book,
     outcome,
     subject_type: delivery.subject?.type,
-    parked: delivery.parkedReason,
+    reason: delivery.parkedReason,
   });
   // A conflict nudges too: its id may have been taken by a forger first.
   if (delivery.subject) deps.nudge(delivery);
