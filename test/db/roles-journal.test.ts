@@ -7,6 +7,13 @@ import { openTestDatabase, type TestDatabase, type TestRole } from '../support/t
 
 const ROLES = ['worker', 'gateway', 'relay', 'console', 'cabinet', 'reports', 'simulators'] as const;
 const TABLES = ['asset', 'account', 'movement', 'entry', 'verified'] as const;
+const SETS = {
+  asset: 'decimals = 1',
+  account: 'book = book',
+  movement: 'book = book',
+  entry: 'balance = 1',
+  verified: 'balance = 1',
+} as const;
 const READS: Readonly<Record<TestRole, readonly string[]>> = {
   worker: [...TABLES, 'account_balance'],
   console: [...TABLES, 'account_balance'],
@@ -62,7 +69,7 @@ describe.each(ROLES)('the role of %s', (role) => {
     for (const table of TABLES) {
       for (const sql of [
         `insert into ledger.${table} default values`,
-        `update ledger.${table} set ${table === 'asset' ? 'decimals = 1' : table === 'entry' || table === 'verified' ? 'balance = 1' : 'book = book'}`,
+        `update ledger.${table} set ${SETS[table]}`,
         `delete from ledger.${table}`,
         `truncate ledger.${table} cascade`,
         `select from ledger.${table} for no key update`,
