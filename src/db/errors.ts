@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 /** What the database, or the way to it, answered: every error of a query is one of these, or a bug. */
 export class DatabaseError extends Error {
   /** Five characters of PostgreSQL's own, or null when no answer came. */
@@ -57,12 +59,12 @@ const LOST = [
 export function isConnectionLoss(error: unknown): boolean {
   const code = codeOf(error);
   if (code !== null) return SOCKET.has(code) || code.startsWith('08') || UNAVAILABLE.has(code);
-  return error instanceof Error && LOST.some((words) => error.message.includes(words));
+  return isError(error) && LOST.some((words) => error.message.includes(words));
 }
 
 /** The one translation of SQLSTATE and driver errors. What it does not know is a bug and comes back as it was. */
 export function translateDatabaseError(error: unknown): unknown {
-  if (error instanceof DatabaseError || !(error instanceof Error)) return error;
+  if (error instanceof DatabaseError || !isError(error)) return error;
   const sqlstate = codeOf(error);
   const options = { cause: error, sqlstate };
   if (isConnectionLoss(error)) return new Unavailable(`PostgreSQL is not available: ${error.message}`, options);
@@ -79,5 +81,10 @@ export function translateDatabaseError(error: unknown): unknown {
 }
 
 function codeOf(error: unknown): string | null {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+  return isError(error) && 'code' in error && typeof error.code === 'string' ? error.code : null;
+}
+
+/** Also an error of another realm: a socket's, where modules run inside a `node:vm` context. */
+function isError(error: unknown): error is Error {
+  return error instanceof Error || types.isNativeError(error);
 }

@@ -14,10 +14,10 @@ const WAIT = '60s';
  * Brings the database to the newest schema: every file of `migrations/` that it has not had, in order of number, all in
  * one transaction under a transaction lock. So any number of migrators may start at once, also through PgBouncer in
  * transaction mode, and a failure leaves nothing behind. Answers the names it applied; none when there was nothing.
- * Throws what PostgreSQL said, with the file's name in front.
+ * Throws what PostgreSQL said, with the file's name in front. `folder` is another one for tests alone.
  */
-export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
-  await migrationFiles();
+export async function migrate(databaseUrl: string, folder = FOLDER): Promise<{ applied: string[] }> {
+  await migrationFiles(folder);
   const client = new pg.Client({ connectionString: databaseUrl, application_name: 'sverka-migrate' });
   client.on('error', () => undefined); // the query in flight reports it
   await client.connect();
@@ -30,7 +30,7 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK})`);
     const applied = await runner({
       dbClient: client,
-      dir: FOLDER,
+      dir: folder,
       direction: 'up',
       migrationsSchema: 'sverka',
       createMigrationsSchema: true,
@@ -56,13 +56,13 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
 
 /** The number of the last migration on disk: what `sverka.schema_version` has to show before a process may work. */
 export async function schemaVersion(): Promise<number> {
-  const files = await migrationFiles();
+  const files = await migrationFiles(FOLDER);
   return Number(files.at(-1)?.slice(0, 6) ?? 0);
 }
 
 /** The migrations on disk in order; throws where a name is not six digits and words, or a number is there twice. */
-async function migrationFiles(): Promise<string[]> {
-  const files = (await readdir(FOLDER)).filter((name) => !name.startsWith('.')).sort();
+async function migrationFiles(folder: string): Promise<string[]> {
+  const files = (await readdir(folder)).filter((name) => !name.startsWith('.')).sort();
   const numbers = new Set<string>();
   for (const name of files) {
     const number = FILE_NAME.exec(name)?.[1];

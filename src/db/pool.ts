@@ -9,6 +9,8 @@ export interface PoolOptions {
   readonly max: number;
   /** Shown in pg_stat_activity. */
   readonly applicationName: string;
+  /** How long a caller waits for a connection, 5 s unless told. */
+  readonly connectTimeoutMs?: number;
   /** Told of an error on a connection that nobody was using; the pool has dropped it already. */
   readonly onError?: (error: Error) => void;
 }
@@ -23,7 +25,7 @@ export function createPool(databaseUrl: string, options: PoolOptions): pg.Pool {
     connectionString: databaseUrl,
     max: options.max,
     application_name: options.applicationName,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
     keepAlive: true,
     types: { getTypeParser },
