@@ -263,7 +263,7 @@ describe('The custody client without a custodian', () => {
   });
 
   test('does not know it where the connection was made and then cut', async () => {
-    const cutting = await startTestServer((request) => request.socket.destroy());
+    const cutting = await startTestServer(({ socket }) => socket.destroy());
     const client = createCustodyClient({ url: cutting.url, apiKey: KEY, timeoutMs: 1_000 });
     expect(await failureOf(client.createAddress(request('r1')))).toMatchObject({
       kind: 'unavailable',

@@ -115,7 +115,7 @@ function parseFault(body: unknown): CallFault | WebhookFault {
     const status = wholeOr(members, 'status', 503) ?? 503;
     if (status < 200 || status > 599) throw badRequest('status must be from 200 to 599');
     const retryAfter = wholeOr(members, 'retry_after', null);
-    const rest = { ms: wholeOr(members, 'ms', 0) ?? 0, amount: String(members.amount ?? '') };
+    const rest = { ms: wholeOr(members, 'ms', 0) ?? 0, amount: textOr(members, 'amount', '') };
     return { ...base, times, fault: onCall, status, retry_after: retryAfter, ...rest };
   }
   const onWebhook = WEBHOOK_FAULTS.find((known) => known === kind);
@@ -153,6 +153,12 @@ function wholeOr(members: Readonly<Record<string, unknown>>, name: string, fallb
   if (value !== null && (typeof value !== 'number' || !Number.isSafeInteger(value) || value < 0)) {
     throw badRequest(`${name} must be a whole number`);
   }
+  return value;
+}
+
+function textOr(members: Readonly<Record<string, unknown>>, name: string, fallback: string): string {
+  const value = members[name] ?? fallback;
+  if (typeof value !== 'string') throw badRequest(`${name} must be text`);
   return value;
 }
 
