@@ -19,7 +19,7 @@ const TOKEN = /"(?:[^"\\]+|\\.)*(?:"|\\?$)(?:[ \t\n\r]*:)?|[{}[\]]/gs;
 /**
  * Reads JSON that a stranger sent. Numbers stay as written (`LosslessNumber`), never a double (CASES B11); bytes must
  * be UTF-8 without a byte order mark (B08); a member that stands twice is refused even when both say the same, for two
- * readers could take different ones; nesting is bounded. Never throws. `__proto__` becomes an ordinary own member (B10).
+ * readers could take different ones; nesting is bounded. Never throws. `__proto__` becomes an own member (B10).
  */
 export function readStrictJson(bytes: Uint8Array): StrictJson {
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) return { ok: false, reason: 'byte_order_mark' };

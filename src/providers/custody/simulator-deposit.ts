@@ -56,7 +56,7 @@ export function newDeposit(body: Members, address: AddressRecord | undefined): D
   };
 }
 
-/** The deposit with some members changed; what becomes completed is confirmed and settled, unless it is said otherwise. */
+/** The deposit with some members changed; what becomes completed is confirmed and settled, unless told otherwise. */
 export function changedDeposit(
   record: DepositRecord,
   { body, settleIn }: { body: Members; settleIn: string | null },
