@@ -30,7 +30,8 @@ export async function makeAddress(
   const id = newId('depositAddress');
   await tx.query(
     `insert into sverka.deposit_address (id, book, merchant_id, customer_id, network, asset, settlement_mode, provider,
-       provider_account, state, actor) values ($1, $2, $3, $4, $5, $6, 'as_token', 'custody', 'main', 'preparing', 'test')`,
+       provider_account, state, actor)
+     values ($1, $2, $3, $4, $5, $6, 'as_token', 'custody', 'main', 'preparing', 'test')`,
     [id, of.book ?? 'live', of.merchantId, of.customerId ?? null, of.network ?? 'tron', of.asset ?? 'USDT-TRC20'],
   );
   if (of.state !== undefined && of.state !== 'preparing') await moveAddress(tx, id, of.state);

@@ -44,7 +44,7 @@ export interface TestAnswer {
   readonly headers: Headers;
   readonly text: string;
   /** The JSON of the answer; `{}` where there is none. */
-  readonly json: Record<string, never>;
+  readonly json: Record<string, unknown>;
 }
 
 const PROVIDERS: GatewayDeps['config']['providers'] = (['live', 'test'] as const).map((book) => ({
