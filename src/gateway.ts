@@ -8,7 +8,7 @@ import { poolWaitCheck, postgresCheck, schemaCheck, temporalCheck } from './http
 import { createGatewayApp } from './http/gateway/app.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
-import { onStop } from './http/stop.js';
+import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 
@@ -47,14 +47,14 @@ const ops = await startOps({
 });
 const listener = await listen(app.fetch, { host: config.SVERKA_HOST, port: config.SVERKA_GATEWAY_PORT });
 
-onStop(async () => {
-  stopping = true;
-  ops.shuttingDown();
-  log.info('The gateway stops.');
-  await listener.close(DRAIN_MS);
-  await ops.close();
-  await temporal.connection.close();
-  await pool.end();
+await runUntilStopped({
+  log,
+  stop: async () => {
+    stopping = true;
+    ops.shuttingDown();
+    await listener.close(DRAIN_MS);
+    await temporal.connection.close();
+    await pool.end();
+    await ops.close();
+  },
 });
-log.info('The gateway is ready.', { port: listener.port });
-process.send?.({ ready: true });

@@ -8,8 +8,8 @@ import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
 import { oldestPendingSeconds, tellHeartbeat } from './db/relay-health.js';
-import { schemaCheck } from './db/schema-check.js';
 import { queriesOf } from './db/transaction.js';
+import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
@@ -70,15 +70,11 @@ const ops = await startOps({
   port: config.SVERKA_OPS_PORT,
   metrics: () => metrics.text(),
   checks: [
-    { name: 'postgres', required: true, check: () => db.query('select 1').then(() => null) },
-    { name: 'schema', required: true, check: () => schemaCheck(db) },
+    postgresCheck(db),
+    schemaCheck(db),
     // Held by loadConfig: a short secret does not start.
     { name: 'secrets', required: true, check: async () => null },
-    {
-      name: 'temporal',
-      required: false,
-      check: () => temporal.connection.workflowService.getSystemInfo({}).then(() => null),
-    },
+    temporalCheck(temporal),
     {
       name: 'inbox',
       required: false,

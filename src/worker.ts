@@ -8,8 +8,8 @@ import { ensureStanding } from './client/standing.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
-import { schemaCheck } from './db/schema-check.js';
 import { queriesOf } from './db/transaction.js';
+import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
 import { runUntilStopped } from './run-process.js';
@@ -23,7 +23,7 @@ Runtime.install(runtimeOptions({ log, metricsAddress: `${config.SVERKA_OPS_HOST}
 
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-worker' });
 const db = queriesOf(pool);
-const behind = await schemaCheck(db);
+const behind = await schemaCheck(db).check();
 if (behind)
   throw new Error(`The database is not of this build (${behind}): run the migrations, then start the worker.`);
 
@@ -54,14 +54,10 @@ const ops = await startOps({
   port: config.SVERKA_OPS_PORT,
   live: () => state().every((each) => each !== 'FAILED' && each !== 'STOPPED'),
   checks: [
-    { name: 'postgres', required: true, check: () => db.query('select 1').then(() => null) },
-    { name: 'schema', required: true, check: () => schemaCheck(db) },
+    postgresCheck(db),
+    schemaCheck(db),
     // A worker whose server is gone still says RUNNING, so the server is asked.
-    {
-      name: 'temporal',
-      required: true,
-      check: () => temporal.connection.workflowService.getSystemInfo({}).then(() => null),
-    },
+    { ...temporalCheck(temporal), required: true },
     {
       name: 'worker',
       required: true,

@@ -67,6 +67,7 @@ function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv
       return {
         SVERKA_SIMULATORS: JSON.stringify({
           databaseUrl: settings.databaseUrls.simulators,
+          stateDir: join(settings.paths.state, 'simulators'),
           custody: { port: ports.custody, accounts: simulatedAccounts(accounts) },
         }),
       };
