@@ -121,9 +121,8 @@ async function notFound(
 ): Promise<DepositSeen> {
   const { config } = deps;
   const ended = input.absentMs >= config.SVERKA_UNMATCHED_ALERT_AGE;
-  if (ended) {
-    await inTransaction(deps.pool, (tx) => markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null }));
-  }
+  // Not swept, but done by the read that finds it; alerted on after a bound.
+  await inTransaction(deps.pool, (tx) => markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null }));
   // Twice as long each time, until once a minute.
   const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
   const reason = 'not_at_provider';
