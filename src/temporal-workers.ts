@@ -18,6 +18,8 @@ export async function createWorkers(options: {
   config: Config;
   activities: object;
   interceptor: (context: Context) => ActivityInboundCallsInterceptor;
+  /** 0 replays every workflow at each of its tasks; left out, the SDK's own. */
+  maxCachedWorkflows?: number;
 }): Promise<Worker[]> {
   const { connection, config, activities, interceptor } = options;
   const common = {
@@ -33,6 +35,7 @@ export async function createWorkers(options: {
     taskQueue: config.SVERKA_TASK_QUEUE,
     stickyQueueScheduleToStartTimeout: config.SVERKA_STICKY_TIMEOUT,
     maxConcurrentActivityTaskExecutions: Math.max(2, config.SVERKA_DATABASE_POOL - POOL_RESERVE),
+    ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
       : { workflowBundle: { codePath: config.SVERKA_WORKFLOW_BUNDLE } }),
