@@ -147,7 +147,7 @@ async function withEntries(db: Tx, rows: readonly MovementRow[]): Promise<Listed
        c.ref as "customerRef", nullif(a.ref, '') as ref, a.asset, e.seq, e.amount::text, e.balance::text
      from ledger.entry e join ledger.account a on a.id = e.account_id
        left join sverka.customer c on c.id = a.customer_id
-     where e.movement_id = any ($1::bigint[]) order by e.movement_id, e.account_id, e.seq`,
+     where e.movement_id = any ($1::bigint[]) order by e.movement_id, a.asset collate "C", e.amount, e.account_id`,
     [rows.map((row) => row.rowId)],
   );
   return rows.map((row) => ({
