@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { Temporal } from '../client/temporal.js';
 import { schemaVersion } from '../db/migrate.js';
 import type { Tx } from '../db/transaction.js';
@@ -45,7 +46,8 @@ export function temporalCheck({ connection }: Temporal): OpsCheck {
   };
 }
 
-/** Nobody waits for a database connection. */
-export function poolWaitCheck(pool: { readonly waitingCount: number }): OpsCheck {
-  return { name: 'pool_wait', required: false, check: async () => (pool.waitingCount > 0 ? 'waiting' : null) };
+/** Nobody waits for a database connection because all of them are taken (one that is being opened is no wait). */
+export function poolWaitCheck(pool: pg.Pool): OpsCheck {
+  const exhausted = () => pool.waitingCount > 0 && pool.idleCount === 0 && pool.totalCount >= pool.options.max;
+  return { name: 'pool_wait', required: false, check: async () => (exhausted() ? 'waiting' : null) };
 }
