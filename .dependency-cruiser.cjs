@@ -36,15 +36,8 @@ module.exports = {
       from: { path: '^dist/[^/]+/' },
       to: { path: '^dist/[^/]+\\.js$' },
     },
-    {
-      name: 'unresolved',
-      comment: 'The file or package is not there.',
-      severity: 'error',
-      from: {},
-      to: { couldNotResolve: true },
-    },
     layer('config', {
-      from: '^dist/config\\.js$',
+      from: '^dist/config[^/]*\\.js$',
       may: [packages('zod')],
       node: false,
       comment: 'config.ts reads the environment and knows zod alone.',
@@ -142,13 +135,17 @@ module.exports = {
     }),
     layer('local', {
       may: [PACKAGES],
-      from: '^dist/local/(?!seed\\.js$)',
+      from: '^dist/local/(?!seed|migrate)',
       comment: 'The local runtime starts processes; it knows nothing of what they do.',
     }),
     layer('local-seed', {
       may: [layers('local', 'db', 'contracts', 'domain'), PACKAGES],
-      from: '^dist/local/(seed|migrate)\\.js$',
+      from: '^dist/local/(seed|migrate)[^/]*\\.js$',
       comment: 'Of the local runtime only seed and migrate touch the database.',
+    }),
+    layer('cli', {
+      may: [layers('client', 'contracts', 'db', 'domain', 'http', 'local', 'telemetry'), PACKAGES],
+      comment: 'The command line is an edge like http; it calls no provider and runs no workflow or activity code.',
     }),
     layer('demo', {
       may: [PACKAGES],
