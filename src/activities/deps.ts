@@ -11,8 +11,11 @@ export interface ActivityDeps {
   readonly log: Log;
   /** The client of that account; throws when the account is not configured. */
   custody(of: { book: string; account: string }): CustodyClient;
-  /** Asks a deposit's workflow to look; `start` begins one that never was. Answers `closed` for one that has ended. */
-  nudgeDeposit(input: DepositInput, options: { start: boolean }): Promise<'nudged' | 'closed'>;
+  /**
+   * Asks a deposit's workflow to look; `start` begins one that never was, `leaveRunning` does no more than that.
+   * Answers `closed` for one that has ended.
+   */
+  nudgeDeposit(input: DepositInput, options: { start: boolean; leaveRunning?: true }): Promise<'nudged' | 'closed'>;
   /** Begins an address's workflow again after Temporal's store was lost; an open or closed one is left alone. */
   startDepositAddress(input: DepositAddressInput): Promise<void>;
 }

@@ -14,51 +14,85 @@ const ROWS_PER_SWEEP = 100;
 /** A claimed row that nobody marked as done comes again after this long. */
 const LEASE_MS = 60_000;
 const SEALED_PER_SWEEP = 1_000;
+/** Subjects that may fail in one turn before Temporal itself is taken to be away. */
+const FAILURES_PER_SWEEP = 3;
 
 /** Finding what nobody came for. */
 export function createInboxActivities(deps: ActivityDeps) {
   return {
-    /** One turn of the sweep: overdue notifications, subjects whose workflow is lost, numbering, overdue unmatched. */
+    /** One turn of the sweep: numbering, overdue unmatched, overdue notifications, subjects whose workflow is lost. */
     async databaseSweepInbox(): Promise<SweptInbox> {
       const { config } = deps;
       const db = queriesOf(deps.pool);
+      // First what needs no other party.
+      const sealed = await seal(db, SEALED_PER_SWEEP);
+      await alertUnmatched(db, config.SVERKA_UNMATCHED_ALERT_AGE);
+      const attempt = createAttempts(deps);
       const limits = { most: ROWS_PER_SWEEP, graceMs: config.SVERKA_SWEEP_GRACE, leaseMs: LEASE_MS };
       const rows = await claimPending(db, limits);
-      const stranded = await strandedDeposits(db, config.SVERKA_STRANDED_AGE);
-      const inputs = [...rows.flatMap(toDepositInput), ...stranded.map(toStrandedInput)];
-      const closed = await nudgeEach(deps, inputs);
-      await restartAddresses(deps, db);
-      await alertUnmatched(db, config.SVERKA_UNMATCHED_ALERT_AGE);
-      const sealed = await seal(db, SEALED_PER_SWEEP);
+      const nudged = await nudgeEach(deps, rows, attempt);
+      const restarted = await restartDeposits(deps, db, attempt);
+      await restartAddresses(deps, db, attempt);
       // At once again while a turn was full.
       const full = rows.length === ROWS_PER_SWEEP || sealed >= SEALED_PER_SWEEP;
-      return { claimed: rows.length, closed, waitMs: full ? 0 : config.SVERKA_SWEEP_INTERVAL };
+      return {
+        claimed: rows.length,
+        closed: [...nudged, ...restarted],
+        waitMs: full ? 0 : config.SVERKA_SWEEP_INTERVAL,
+      };
     },
   };
 }
 
-function toDepositInput(row: ClaimedRow): DepositInput[] {
-  if (row.subjectType !== 'deposit' || row.provider !== 'custody') return [];
-  const { book, endpoint: account, subjectRef: ref } = row;
-  return [{ book, provider: 'custody', account, ref, traceId: row.traceId ?? newTraceId() }];
-}
+/** Runs one call to Temporal; null for one that failed, so that one subject never stops the sweep of the others. */
+type Attempt = <T>(call: () => Promise<T>) => Promise<T | null>;
 
-function toStrandedInput(of: { book: 'live' | 'test'; account: string; ref: string }): DepositInput {
-  return { book: of.book, provider: 'custody', account: of.account, ref: of.ref, traceId: newTraceId() };
+function createAttempts(deps: ActivityDeps): Attempt {
+  let failures = 0;
+  return async (call) => {
+    try {
+      return await call();
+    } catch (error) {
+      failures += 1;
+      // Then it is Temporal and not the subject: the turn is tried again.
+      if (failures > FAILURES_PER_SWEEP) throw error;
+      deps.log.warn('a swept subject could not be passed on', {
+        code: error instanceof Error ? error.name : 'unknown',
+      });
+      return null;
+    }
+  };
 }
 
 /** Nudges each subject once; answers those whose workflow is closed, which the sweep itself reads (R13). */
-async function nudgeEach(deps: ActivityDeps, inputs: readonly DepositInput[]): Promise<DepositInput[]> {
+async function nudgeEach(deps: ActivityDeps, rows: readonly ClaimedRow[], attempt: Attempt): Promise<DepositInput[]> {
   const closed: DepositInput[] = [];
-  const bySubject = new Map(inputs.map((input) => [`${input.book} ${input.account} ${input.ref}`, input]));
-  for (const input of bySubject.values()) {
-    if ((await deps.nudgeDeposit(input, { start: true })) === 'closed') closed.push(input);
+  const bySubject = new Map(rows.map((row) => [`${row.book} ${row.endpoint} ${row.subjectRef}`, row]));
+  for (const row of bySubject.values()) {
+    if (row.subjectType !== 'deposit' || row.provider !== 'custody') continue;
+    const { book, endpoint: account, subjectRef: ref } = row;
+    const input: DepositInput = { book, provider: 'custody', account, ref, traceId: row.traceId ?? newTraceId() };
+    const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true }));
+    // What the provider does not show has been absent since we heard of it.
+    if (outcome === 'closed') closed.push({ ...input, absentSince: row.receivedAt.getTime() });
   }
   return closed;
 }
 
-/** The rows are the truth: an address whose workflow was lost with Temporal's store is made from them. */
-async function restartAddresses(deps: ActivityDeps, db: Tx): Promise<void> {
+/** The rows are the truth: a waiting deposit whose workflow was lost gets one again, or is read by the sweep. */
+async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<DepositInput[]> {
+  const closed: DepositInput[] = [];
+  for (const { book, provider, account, ref } of await strandedDeposits(db, deps.config.SVERKA_STRANDED_AGE)) {
+    if (provider !== 'custody') continue;
+    const input: DepositInput = { book, provider, account, ref, traceId: newTraceId() };
+    const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true, leaveRunning: true }));
+    if (outcome === 'closed') closed.push(input);
+  }
+  return closed;
+}
+
+/** The same for an address: it is made from its row and the request behind it. */
+async function restartAddresses(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
   for (const { id, requestId } of await strandedDepositAddresses(db, deps.config.SVERKA_STRANDED_AGE)) {
     const address = await readDepositAddress(db, id);
     const request = await findRequest(db, requestId);
@@ -77,6 +111,6 @@ async function restartAddresses(deps: ActivityDeps, db: Tx): Promise<void> {
       settlementAsset: address.settlementAsset,
       traceId: request.traceId ?? newTraceId(),
     };
-    await deps.startDepositAddress(input);
+    await attempt(() => deps.startDepositAddress(input));
   }
 }

@@ -5,6 +5,8 @@ import type { depositAddress } from '../workflows/index.js';
 import { type AcceptedResult, requestAccepted } from './accepted.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
+const DEADLINE_MS = 5_000;
+
 /**
  * Starts the workflow that makes a deposit address, or joins the one that runs, and waits for what the key leads to,
  * at most `deadlineMs`.
@@ -34,10 +36,12 @@ export async function requestDepositAddress(
 /** Begins it again after Temporal's store was lost; one that is there, open or closed, is left alone. */
 export async function startDepositAddress(temporal: Temporal, input: DepositAddressInput): Promise<void> {
   try {
-    await temporal.client.workflow.start<typeof depositAddress>('depositAddress', {
-      ...optionsOf(temporal, input),
-      workflowIdConflictPolicy: 'USE_EXISTING',
-    });
+    await temporal.connection.withDeadline(Date.now() + DEADLINE_MS, () =>
+      temporal.client.workflow.start<typeof depositAddress>('depositAddress', {
+        ...optionsOf(temporal, input),
+        workflowIdConflictPolicy: 'USE_EXISTING',
+      }),
+    );
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
   }

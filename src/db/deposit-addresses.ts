@@ -118,7 +118,7 @@ export async function moveDepositAddress(
   return rows.length === 1 ? readDepositAddress(tx, id) : null;
 }
 
-/** Waiting addresses that nobody has touched for so long: their workflow may be lost. */
+/** Waiting addresses that nobody has touched for so long: their workflow may be lost. In no order, as deposits are. */
 export async function strandedDepositAddresses(
   db: Tx,
   olderThanMs: number,
@@ -127,7 +127,7 @@ export async function strandedDepositAddresses(
     `select a.id, r.id as "requestId" from sverka.deposit_address a
        join sverka.request r on r.resource_id = a.id and r.made
       where a.state in ('preparing', 'unknown') and a.updated_at <= clock_timestamp() - $1 * interval '1 millisecond'
-      order by a.updated_at limit 100`,
+      order by random() limit 100`,
     [olderThanMs],
   );
 }

@@ -213,7 +213,10 @@ export async function creditedOutputs(
   );
 }
 
-/** Waiting deposits that nobody has read for so long: their workflow may be lost. */
+/**
+ * Waiting deposits that nobody has read for so long: their workflow may be lost. In no order, so that those which
+ * cannot be read never stand before the others.
+ */
 export async function strandedDeposits(
   db: Tx,
   olderThanMs: number,
@@ -221,7 +224,7 @@ export async function strandedDeposits(
   return db.query(
     `select d.book, d.provider, d.provider_account as account, d.provider_ref as ref from sverka.deposit d
      where d.state in ('noticed', 'confirming') and d.last_read_at <= clock_timestamp() - $1 * interval '1 millisecond'
-     order by d.last_read_at limit 100`,
+     order by random() limit 100`,
     [olderThanMs],
   );
 }

@@ -143,6 +143,7 @@ export interface ClaimedRow {
   subjectType: string;
   subjectRef: string;
   traceId: string | null;
+  receivedAt: Date;
 }
 
 /**
@@ -162,7 +163,7 @@ export async function claimPending(
      update sverka.inbox i set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
        from due where i.id = due.id
      returning i.id, i.provider, i.endpoint, i.book, i.subject_type as "subjectType", i.subject_ref as "subjectRef",
-       i.trace_id as "traceId"`,
+       i.trace_id as "traceId", i.received_at as "receivedAt"`,
     [limits.most, limits.graceMs, limits.leaseMs],
   );
 }

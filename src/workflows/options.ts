@@ -23,6 +23,8 @@ const CLASSES = {
   },
 } as const satisfies Record<string, ActivityOptions>;
 
+const ONCE = { retry: { maximumAttempts: 1 }, scheduleToCloseTimeout: '1m' } as const satisfies ActivityOptions;
+
 /** The activities of a subject, as the workflow sees them. */
 type Proxies<Activities> = {
   [Name in keyof Activities]: Activities[Name] extends ActivityFunction ? Activities[Name] : never;
@@ -30,8 +32,8 @@ type Proxies<Activities> = {
 
 /**
  * Activities whose class is picked by the prefix of their name. Calls to a provider run on that provider's own task
- * queue, so that a hanging one never stops the others. `once`: a failed attempt is left to the caller. `summary` is
- * what Temporal's UI shows beside each.
+ * queue, so that a hanging one never stops the others. `once`: a failed attempt, or one that found no worker within a
+ * minute, is left to the caller. `summary` is what Temporal's UI shows beside each.
  */
 export function activitiesOf<Activities extends object>(
   provider: string,
@@ -41,9 +43,11 @@ export function activitiesOf<Activities extends object>(
     const kind = classOf(name);
     const taskQueue =
       kind === 'database' ? workflowInfo().taskQueue : providerTaskQueue(workflowInfo().taskQueue, provider);
-    const retry = options.once ? { maximumAttempts: 1 } : CLASSES[kind].retry;
+    const bounds = options.once ? ONCE : { retry: CLASSES[kind].retry };
     const summary = options.summary === undefined ? {} : { summary: options.summary };
-    return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], ...summary, retry, taskQueue })[name];
+    return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], ...summary, ...bounds, taskQueue })[
+      name
+    ];
   };
   return new Proxy({} as Proxies<Activities>, { get: (_, name) => proxies(String(name)) });
 }
