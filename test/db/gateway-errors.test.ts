@@ -233,6 +233,26 @@ test('an Idempotency-Key that is missing or malformed is told before anything el
   }
 });
 
+test('without PostgreSQL a call is 503 and says that nothing was accepted; pages that need none go on', async () => {
+  const alone = await openTestGateway({ databaseUrl: 'postgres://nobody:secret@127.0.0.1:9/none' });
+  try {
+    const headers = { 'idempotency-key': 'k' };
+    for (const answer of [
+      await alone.call('GET', '/v1/wallet', { key }),
+      await alone.call('POST', '/v1/wallet', { key, body: {}, headers }),
+    ]) {
+      expectProblem(answer, 'temporarily_unavailable', '/v1/wallet');
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(answer.text + alone.logLines.join('')).not.toMatch(/127\.0\.0\.1|nobody|secret/);
+      expect(answer.text).not.toMatch(/ECONN|postgres/i);
+    }
+    expect((await alone.call('GET', '/v1/wallet')).status).toBe(401);
+    expect((await alone.call('GET', '/openapi.json')).status).toBe(200);
+  } finally {
+    await alone.close();
+  }
+});
+
 describe('pages', () => {
   test('each code has a page, without a key and without a script', async () => {
     for (const code of Object.keys(PROBLEMS)) {

@@ -57,11 +57,20 @@ const PROVIDERS: GatewayDeps['config']['providers'] = (['live', 'test'] as const
 }));
 
 export async function openTestGateway(
-  options: { starts?: Partial<Starts>; limit?: number; providers?: GatewayDeps['config']['providers'] } = {},
+  options: {
+    starts?: Partial<Starts>;
+    limit?: number;
+    providers?: GatewayDeps['config']['providers'];
+    /** Another database than its own, such as one that is not there. */
+    databaseUrl?: string;
+  } = {},
 ): Promise<TestGateway> {
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
-  const pool = createPool(database.urlFor('gateway'), { max: 4, applicationName: 'test-gateway' });
+  const pool = createPool(options.databaseUrl ?? database.urlFor('gateway'), {
+    max: 4,
+    applicationName: 'test-gateway',
+  });
   const logLines: string[] = [];
   const stream = { write: (line: string) => void logLines.push(line) };
   const app = createGatewayApp({
