@@ -17,6 +17,7 @@ export default {
   modulePathIgnorePatterns: ['<rootDir>/dist', '<rootDir>/.sverka'],
   globalSetup: '<rootDir>/test/support/global-setup.mjs',
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
+  setupFiles: ['<rootDir>/test/support/setup.ts'],
   reporters: ['default', '<rootDir>/test/support/reporter.cjs'],
   maxWorkers: 2,
   testTimeout: 60_000,

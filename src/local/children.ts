@@ -45,7 +45,8 @@ const LAST_RESTART_MS = 15_000;
 /** A child that was ready for so long is sound again: its next restart waits the shortest time. */
 const SOUND_MS = 10_000;
 const READY_WITHIN_MS = 60_000;
-const STOP_WITHIN_MS = 10_000;
+/** Longer than our processes allow themselves. */
+const STOP_WITHIN_MS = 20_000;
 const PROBE_MS = 25;
 
 interface Kept {
