@@ -31,6 +31,8 @@ interface OfAddress {
 const ACTOR = 'worker:custody';
 /** Looks without a find before a person is told; by then the custodian's own lag is long over. */
 const LOOKS_BEFORE_ALERT = 10;
+/** A create that was proven not sent is tried again at least this often. */
+const TRY_MS_MAX = 60_000;
 
 /** Making a permanent deposit address: reserve its name, create once at the custodian, ask when the answer is lost. */
 export function createDepositAddressActivities(deps: ActivityDeps) {
@@ -49,7 +51,7 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
     },
 
     /** One POST. What proves that nothing was made may be tried again; every other failure is `unknown`. */
-    async providerCreateDepositAddress(of: OfAddress): Promise<DepositAddressTry> {
+    async providerCreateDepositAddress(of: OfAddress & { tries?: number }): Promise<DepositAddressTry> {
       const address = await readDepositAddress(queriesOf(deps.pool), of.id);
       if (address.state === 'active' || address.state === 'failed') return tryOf(address, { outcome: address.state });
       try {
@@ -65,7 +67,7 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
         return await activate(deps, { address, made, traceId: of.traceId });
       } catch (error) {
         if (!(error instanceof ProviderError)) throw error;
-        return afterFailure(deps, { address, error, traceId: of.traceId });
+        return afterFailure(deps, { traceId: of.traceId, tries: of.tries ?? 0, address, error });
       }
     },
 
@@ -135,20 +137,19 @@ async function activate(
     made.network !== address.network || made.asset !== address.asset || made.settleIn !== address.settlementAsset;
   if (differs) return fail(deps, { address, reason: 'made_differently', traceId });
   try {
-    await inTransaction(deps.pool, (tx) => bind(tx, of));
+    return tryOf(address, { outcome: await inTransaction(deps.pool, (tx) => bind(tx, of)) });
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error;
     // Two owners of one address: nobody could say whose a deposit is.
     return fail(deps, { address, reason: 'address_already_used', traceId });
   }
-  return tryOf(address, { outcome: 'active' });
 }
 
 async function bind(
   tx: Tx,
   { address, made, traceId }: { address: DepositAddressRecord; made: CustodyAddress; traceId: string },
-): Promise<void> {
-  await moveDepositAddress(tx, address.id, {
+): Promise<'active' | 'failed'> {
+  const moved = await moveDepositAddress(tx, address.id, {
     from: ['preparing', 'unknown'],
     to: 'active',
     reason: null,
@@ -156,15 +157,25 @@ async function bind(
     traceId,
     made: { providerRef: made.id, address: made.address, tag: made.tag },
   });
+  if (!moved) return endOf(tx, address);
   await wakeUnmatched(tx, depositPlace(made));
   if (address.state === 'unknown' || address.needsOperator) await resolveAlert(tx, alertKey(address));
+  return 'active';
+}
+
+/** How another attempt, which was only thought to be dead, has ended it meanwhile. */
+async function endOf(tx: Tx, { id }: DepositAddressRecord): Promise<'active' | 'failed'> {
+  const { state } = await readDepositAddress(tx, id);
+  if (state === 'active' || state === 'failed') return state;
+  throw new Error(`Deposit address ${id} is ${state} and did not move.`);
 }
 
 async function afterFailure(
   deps: ActivityDeps,
-  of: { address: DepositAddressRecord; error: ProviderError; traceId: string },
+  of: { address: DepositAddressRecord; error: ProviderError; traceId: string; tries: number },
 ): Promise<DepositAddressTry> {
-  const { address, error, traceId } = of;
+  const { address, error, traceId, tries } = of;
+  const { config } = deps;
   if (error.kind === 'rejected') return fail(deps, { address, reason: 'rejected_by_provider', traceId });
   if (!error.provesNothingMade) return tryOf(address, { outcome: 'unknown' });
   if (error.kind === 'misconfigured') {
@@ -177,10 +188,17 @@ async function afterFailure(
       traceId,
     });
     await touchDepositAddress(queriesOf(deps.pool), address.id, true);
-    return tryOf(address, { outcome: 'not_sent', waitMs: deps.config.SVERKA_MISCONFIGURED_INTERVAL });
+    const waitMs = config.SVERKA_MISCONFIGURED_INTERVAL;
+    return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: true });
   }
-  const waitMs = error.retryAfterMs ?? deps.config.SVERKA_UNKNOWN_LOOKUP_INTERVAL;
-  return tryOf(address, { outcome: 'not_sent', waitMs });
+  await touchDepositAddress(queriesOf(deps.pool), address.id, address.needsOperator);
+  // Twice as long each time, until once a minute.
+  const paceMs = Math.min(
+    config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries,
+    config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX,
+  );
+  const waitMs = error.retryAfterMs ?? Math.min(paceMs, TRY_MS_MAX);
+  return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: address.needsOperator });
 }
 
 async function fail(
@@ -188,9 +206,9 @@ async function fail(
   of: { address: DepositAddressRecord; reason: string; traceId: string },
 ): Promise<DepositAddressTry> {
   const { address, reason, traceId } = of;
-  await inTransaction(deps.pool, async (tx) => {
+  const outcome = await inTransaction(deps.pool, async (tx) => {
     const move = { from: ['preparing', 'unknown'], to: 'failed', reason, actor: ACTOR, traceId } as const;
-    await moveDepositAddress(tx, address.id, move);
+    if (!(await moveDepositAddress(tx, address.id, move))) return endOf(tx, address);
     await raiseAlert(tx, {
       key: alertKey(address),
       kind: 'deposit_address_failed',
@@ -199,8 +217,9 @@ async function fail(
       detail: `The custodian does not make this address (${reason}). The name is free again; correct the request.`,
       traceId,
     });
+    return 'failed';
   });
-  return tryOf(address, { outcome: 'failed' });
+  return tryOf(address, { outcome });
 }
 
 async function absent(
@@ -228,14 +247,17 @@ async function absent(
   // Twice as long each time, so this look began (2^looks - 1) intervals after the create.
   const sinceMs = first * (2 ** looks - 1);
   const mayCreateAgain = idempotentByReference && sinceMs > lookupLagMs;
-  return tryOf(address, { outcome: 'absent', waitMs: Math.min(first * 2 ** looks, slowest), mayCreateAgain });
+  const waitMs = Math.min(first * 2 ** looks, slowest);
+  return tryOf(address, { outcome: 'absent', waitMs, mayCreateAgain, needsOperator });
 }
 
 function tryOf(
   address: DepositAddressRecord,
   result: Pick<DepositAddressTry, 'outcome'> & Partial<DepositAddressTry>,
 ): DepositAddressTry {
-  return { merchantId: address.merchantId, waitMs: 0, mayCreateAgain: false, ...result };
+  const { outcome } = result;
+  const state = outcome === 'not_sent' ? address.state : outcome === 'absent' ? 'unknown' : outcome;
+  return { state, needsOperator: false, merchantId: address.merchantId, waitMs: 0, mayCreateAgain: false, ...result };
 }
 
 function alertKey(address: DepositAddressRecord): string {

@@ -32,6 +32,8 @@ export interface DepositAddressInput {
   settlementMode: 'as_token' | 'settled';
   settlementAsset: string | null;
   traceId: string;
+  /** Where the run before stood, when this one goes on from it. */
+  resumed?: { known: DepositAddressTry; tries: number; looks: number };
 }
 
 /** The call that a workflow answers for. */
@@ -92,6 +94,9 @@ export interface DepositSeen {
 export interface DepositAddressTry {
   /** `not_sent`: proven that nothing was made, try again; `unknown`: perhaps made, look it up; `absent`: not shown. */
   outcome: 'active' | 'failed' | 'not_sent' | 'unknown' | 'absent';
+  /** Of the address, now. */
+  state: string;
+  needsOperator: boolean;
   merchantId: string;
   /** Milliseconds until the next try or look. */
   waitMs: number;

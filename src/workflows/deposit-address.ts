@@ -2,6 +2,7 @@ import {
   ActivityFailure,
   allHandlersFinished,
   condition,
+  continueAsNew,
   defineUpdate,
   setHandler,
   sleep,
@@ -16,6 +17,9 @@ import {
 } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
 import { createShow } from './show.js';
+
+/** Tries and looks of one run; an address that waits for days goes on in a fresh one. */
+const STEPS_PER_RUN = 100;
 
 const acceptedUpdate = defineUpdate<Accepted, []>(ACCEPTED_UPDATE);
 
@@ -43,31 +47,36 @@ async function make(input: DepositAddressInput, id: string): Promise<void> {
   const { databaseSuspectDepositAddress, providerReadDepositAddress } =
     activitiesOf<DepositAddressActivities>(provider);
   const show = createShow();
-  const tell = (state: string, merchantId = input.merchantId) =>
-    show({ state, merchantId, needsOperator: false, facts: [['deposit address', id]] });
-  tell('preparing');
-  let known = await create(input, id);
-  for (let looks = 0; ; looks += 1) {
-    if (known.outcome === 'active' || known.outcome === 'failed') return tell(known.outcome);
-    if (known.outcome === 'unknown') {
-      tell('unknown');
-      known = await databaseSuspectDepositAddress({ id, traceId });
+  let { known, tries, looks } = input.resumed ?? { known: await create(input, id, 0), tries: 1, looks: 0 };
+  for (let steps = 0; ; steps += 1) {
+    if (known.outcome === 'unknown') known = await databaseSuspectDepositAddress({ id, traceId });
+    const { state, merchantId, needsOperator } = known;
+    show({ state, merchantId, needsOperator, facts: [['deposit address', id]] });
+    if (known.outcome === 'active' || known.outcome === 'failed') return;
+    if (steps === STEPS_PER_RUN) {
+      await condition(allHandlersFinished);
+      return continueAsNew<typeof depositAddress>({ ...input, resumed: { known, tries, looks } });
     }
     await sleep(known.waitMs, { summary: known.outcome === 'not_sent' ? 'until the next try' : 'until the next look' });
-    known =
-      known.outcome === 'not_sent' || known.mayCreateAgain
-        ? await create(input, id)
-        : await providerReadDepositAddress({ id, traceId, looks });
+    if (known.outcome === 'not_sent' || known.mayCreateAgain) {
+      known = await create(input, id, tries);
+      tries += 1;
+    } else {
+      known = await providerReadDepositAddress({ id, traceId, looks });
+      looks += 1;
+    }
   }
 }
 
 /** One attempt. A worker that dies in it leaves an outcome that nobody knows. */
-async function create(input: DepositAddressInput, id: string): Promise<DepositAddressTry> {
-  const { providerCreateDepositAddress } = activitiesOf<DepositAddressActivities>(input.provider);
+async function create(input: DepositAddressInput, id: string, tries: number): Promise<DepositAddressTry> {
+  const { merchantId, provider, traceId } = input;
+  const { providerCreateDepositAddress } = activitiesOf<DepositAddressActivities>(provider);
   try {
-    return await providerCreateDepositAddress({ id, traceId: input.traceId });
+    return await providerCreateDepositAddress({ id, traceId, tries });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
-    return { outcome: 'unknown', merchantId: input.merchantId, waitMs: 0, mayCreateAgain: false };
+    const unknown = { outcome: 'unknown', state: 'unknown' } as const;
+    return { ...unknown, merchantId, needsOperator: false, waitMs: 0, mayCreateAgain: false };
   }
 }
