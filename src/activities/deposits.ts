@@ -1,13 +1,8 @@
 import { heartbeat } from '@temporalio/activity';
 import type { DepositInput, DepositPages, DepositReconcileInput, DepositSeen } from '../contracts/messages.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
-import {
-  type AppliedDeposit,
-  applyDeposits,
-  BookingRefused,
-  type DepositStatement,
-  depositPlace,
-} from '../db/apply-deposits.js';
+import { type AppliedDeposit, applyDeposits, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
+import { BookingRefused } from '../db/book-deposits.js';
 import type { DepositSource } from '../db/deposits.js';
 import {
   type DueNudge,
@@ -31,8 +26,6 @@ export type DepositActivities = ReturnType<typeof createDepositActivities>;
 /** A turn over the changes ends after so long, so that its counts reach the history and a worker can stop. */
 const TURN_MS = 10_000;
 const PAGE_LIMIT = 200;
-/** How often one page may be applied anew because the journal refused one of its deposits. */
-const REFUSALS_MAX = 20;
 
 /** Reading deposits and applying what was read: a call, then a transaction. */
 export function createDepositActivities(deps: ActivityDeps) {
@@ -139,7 +132,7 @@ interface ApplyRequest {
   readonly alongside: (tx: Tx, applied: readonly AppliedDeposit[]) => Promise<void>;
 }
 
-/** One transaction; run again with a deposit parked when the journal refuses it, so that it never spoils the others. */
+/** One transaction; run again with those parked that the journal refused, so that they never spoil the others. */
 async function applyInTransaction(deps: ActivityDeps, request: ApplyRequest): Promise<AppliedDeposit[]> {
   const refused = new Map<string, string>();
   const actor = `worker:${request.source.provider}`;
@@ -152,8 +145,10 @@ async function applyInTransaction(deps: ActivityDeps, request: ApplyRequest): Pr
         return applied;
       });
     } catch (error) {
-      if (!(error instanceof BookingRefused) || refused.size === REFUSALS_MAX) throw error;
-      refused.set(error.ref, error.reason);
+      const more = error instanceof BookingRefused ? [...error.reasons].filter(([ref]) => !refused.has(ref)) : [];
+      // Each turn parks one more at least, so this ends.
+      if (more.length === 0) throw error;
+      for (const [ref, reason] of more) refused.set(ref, reason);
     }
   }
 }
@@ -223,7 +218,7 @@ async function applyNextPage(deps: ActivityDeps, input: DepositReconcileInput): 
     changed: applied.filter((item) => item.outcome === 'changed').length,
     unmatched: applied.filter((item) => item.outcome === 'unmatched').length,
     unreadable: unreadable.length,
-    more: page.hasMore && page.nextCursor !== null,
+    more: page.hasMore && nextOf(page, after) !== null,
   };
 }
 
@@ -269,13 +264,18 @@ async function tellUnreadable(
   });
 }
 
+/** Where to read on; a page that says there is more and leads back to itself names nothing, like one without (R3). */
+function nextOf(page: CustodyDepositPage, after: string | null): string | null {
+  return page.hasMore && page.nextCursor === after ? null : page.nextCursor;
+}
+
 async function moveOn(
   tx: Tx,
   key: SourceKey,
   { page, after, traceId }: { page: CustodyDepositPage; after: string | null; traceId: string },
 ): Promise<void> {
   const alertKey = `cursor_missing:${key.provider}:${key.account}:${key.feed}`;
-  const missing = await moveCursor(tx, key, page.nextCursor ?? null);
+  const missing = await moveCursor(tx, key, nextOf(page, after));
   // An empty feed that was never read has nothing to point at.
   if (missing > 1 && (after !== null || page.items.length > 0)) {
     const detail = 'A page came without a next cursor again; its items were stored and the old position kept (R3).';

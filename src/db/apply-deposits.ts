@@ -1,9 +1,8 @@
 import { type DepositRecord, toDeposit } from '../contracts/deposit.js';
 import { type DepositPlan, type DepositReading, planCopy, planDeposit, planParking } from '../domain/deposit.js';
-import { collectBehind, leg, type MovementInstruction } from '../domain/journal.js';
-import type { OperationKey } from '../domain/operation-key.js';
-import { openAccounts } from './accounts.js';
+import { isSameDecimal } from '../domain/money.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
+import { bookDeposits, creditMovementId, type DepositCredit } from './book-deposits.js';
 import {
   type CreditedOutput,
   creditedOutputs,
@@ -16,10 +15,7 @@ import {
   noteReadings,
   stepDeposits,
 } from './deposits.js';
-import { Retryable } from './errors.js';
 import { insertEvents, type NewEvent } from './events.js';
-import { hashOperationKey, post } from './journal.js';
-import { movementId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
 /** One record as the custodian states it, and where it arrived. */
@@ -53,17 +49,6 @@ export interface AppliedDeposit {
   readonly record: DepositRecord | null;
 }
 
-/** The journal would not book a deposit: apply again with it among `refused`. */
-export class BookingRefused extends Error {
-  constructor(
-    readonly ref: string,
-    readonly reason: string,
-  ) {
-    super(`The journal refused to book a deposit: ${reason}.`);
-    this.name = 'BookingRefused';
-  }
-}
-
 /** What a waiting notification of this place is woken by, when the address appears. */
 export function depositPlace(place: { address: string; tag: string | null }): string {
   return `address:${place.address}|${place.tag ?? ''}`;
@@ -91,10 +76,11 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   }
 
   const moving = work.filter((item) => item.outcome === 'changed');
-  await noteReadings(tx, moving.map(toNote));
+  const noted = new Map((await noteReadings(tx, moving.map(toNote))).map((record) => [record.id, record]));
+  for (const item of moving) item.record = noted.get(item.record.id) ?? item.record;
   await walkAll(tx, batch, moving);
   await tellContradictions(tx, batch, moving);
-  await book(tx, batch, moving);
+  await bookDeposits(tx, moving.flatMap(creditOf), batch);
   const weighed = new Map(work.map((item) => [item.found.ref, item]));
   return batch.statements.map(({ ref }) => {
     const item = weighed.get(ref);
@@ -189,19 +175,27 @@ function planOf(
   { ref, at, reading }: FoundDeposit,
   { record, copied }: { record: DepositRecord; copied: Copied | undefined },
 ): DepositPlan {
+  // First: what the journal refused because another record of the output was credited meanwhile is a copy of it.
+  if (copied && copied.id !== record.id) {
+    return planCopy(record, copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount));
+  }
   const refusal = batch.refused.get(ref);
   if (refusal !== undefined) return planParking(record, refusal);
-  if (copied && copied.id !== record.id) {
-    return planCopy(record, copied.addressId === at.id && copied.amount === reading.amount);
-  }
   return planDeposit(record, at, reading);
 }
 
-function toNote({ record, found, plan }: Weighed) {
-  return { id: record.id, found, flag: plan.flag, credited: record.creditedAmount !== null };
+function creditOf({ record, found, plan }: Weighed): DepositCredit[] {
+  return plan.credit === null ? [] : [{ record, reading: found.reading, generation: plan.generation, ...plan.credit }];
 }
 
-/** Walks all deposits step by step, one statement a step; each move leaves its audit row (by trigger) and its event. */
+function toNote({ record, found, plan }: Weighed) {
+  return { id: record.id, found, flag: plan.flag, credited: record.state === 'credited' || record.state === 'final' };
+}
+
+/** States whose entering a merchant is told (API.md 5): one that waits for a person of ours is not. */
+const TOLD: ReadonlySet<string> = new Set(['confirming', 'credited', 'final', 'orphaned', 'rejected', 'dropped']);
+
+/** Walks all deposits step by step, one statement a step; each move leaves its audit row (by trigger), most an event. */
 async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
   const events: NewEvent[] = [];
   const longest = Math.max(0, ...moving.map((item) => item.plan.moves.length));
@@ -213,7 +207,7 @@ async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]):
       const record = after.get(item.record.id);
       if (!record) throw new Error(`Deposit ${item.record.id} changed under its own lock.`);
       item.record = record;
-      events.push(eventOf(record, batch.traceId));
+      if (TOLD.has(record.state)) events.push(eventOf(record, batch.traceId));
     }
   }
   await insertEvents(tx, events);
@@ -224,7 +218,7 @@ function stepOf(batch: DepositBatch, { record, found, plan }: Weighed, place: nu
   if (!move) return [];
   const credit =
     move.to === 'credited' && plan.credit !== null
-      ? { ...plan.credit, movementId: movementId(hashOperationKey(creditKey(batch.source, found, plan.generation))) }
+      ? { ...plan.credit, movementId: creditMovementId(batch.source, found.reading, plan.generation) }
       : null;
   return [{ id: record.id, version: record.version, ...move, generation: plan.generation, credit }];
 }
@@ -246,7 +240,8 @@ function eventOf(record: DepositRecord, traceId: string): NewEvent {
 async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
   for (const { record, plan, flagged } of moving) {
     const key = `deposit:${record.id}`;
-    const reason = plan.flag ?? (plan.moves.some((move) => move.to === 'parked') ? record.reason : null);
+    const parked = record.state === 'parked' && (flagged || plan.moves.length > 0);
+    const reason = plan.flag ?? (parked ? record.reason : null);
     if (reason !== null) {
       await raiseAlert(tx, {
         key,
@@ -260,62 +255,4 @@ async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly 
       await resolveAlert(tx, key);
     }
   }
-}
-
-/** The money, as late as possible: one `post` for all, with a `collect` behind each credit of a wallet. */
-async function book(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
-  const credits = moving.filter((item) => item.plan.credit !== null);
-  if (credits.length === 0) return;
-  const names = credits.flatMap(({ record, plan }) => {
-    const { book: inBook, merchantId, customerId } = record;
-    const asset = plan.credit?.asset ?? '';
-    const own = { book: inBook, merchantId, customerId, asset };
-    return [
-      { ...own, customerId: null, kind: 'clearing:custody' as const },
-      { ...own, kind: 'wallet' as const },
-      { ...own, kind: 'receivable' as const },
-    ];
-  });
-  const ids = await openAccounts(tx, names);
-  const movements = credits.flatMap((item, n) => creditOf(batch, item, ids.slice(n * 3, n * 3 + 3)));
-  const results = await post(tx, movements, { traceId: batch.traceId });
-  credits.forEach((item, n) => {
-    const result = results[n * 2];
-    if (result?.outcome === 'posted') return;
-    // Another record of the same output took the key meanwhile: run again, and see it credited.
-    if (result?.outcome === 'duplicate' || result?.outcome === 'conflict') {
-      throw new Retryable('The output of a deposit was credited meanwhile.', { cause: result.outcome });
-    }
-    throw new BookingRefused(item.found.ref, `journal_${result?.detail ?? result?.outcome ?? 'no_answer'}`);
-  });
-}
-
-function creditOf(batch: DepositBatch, { found, record, plan }: Weighed, ids: readonly bigint[]) {
-  const [clearing, wallet, receivable] = ids;
-  if (plan.credit === null || clearing === undefined || wallet === undefined || receivable === undefined) {
-    throw new Error('A credit of a deposit has no accounts.');
-  }
-  const credit: MovementInstruction = {
-    kind: 'deposit_credit',
-    key: creditKey(batch.source, found, plan.generation),
-    lines: [leg(clearing, -plan.credit.amount), leg(wallet, plan.credit.amount)],
-    subject: { type: 'deposit', id: record.id },
-  };
-  return [credit, collectBehind(credit, { wallet, receivable })];
-}
-
-/** The instrument is the output, so that a mempool and a confirmed copy are one (R10). */
-function creditKey(source: DepositSource, { reading }: FoundDeposit, generation: number): OperationKey {
-  const { network, txHash, outputIndex } = reading;
-  return {
-    instrument: {
-      book: source.book,
-      provider: source.provider,
-      account: source.account,
-      kind: 'deposit',
-      ref: [network, txHash ?? '', String(outputIndex)],
-    },
-    generation,
-    operation: 'credit',
-  };
 }

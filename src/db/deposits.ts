@@ -95,7 +95,7 @@ export async function insertNoticed(
        deposit_address_id, provider_ref, provider_status, network, tx_hash, output_index, reported_text,
        reported_amount, reported_asset, settlement_mode, settlement_asset, last_read_at, state)
      select r.id, $1, $2, $3, $4, $5, r.merchant_id, r.customer_id, r.address_id, r.ref, r.status, r.network,
-       r.tx_hash, r.output_index, r.amount, r.amount::numeric(38, 18), r.asset, r.mode, r.settlement_asset,
+       r.tx_hash, r.output_index, r.amount, trunc(r.amount::numeric, 18), r.asset, r.mode, r.settlement_asset,
        clock_timestamp(), 'noticed'
      from jsonb_to_recordset($6) as r(id text, merchant_id text, customer_id text, address_id text, ref text,
        status text, network text, tx_hash text, output_index int, amount text, asset text, mode text,
@@ -127,24 +127,29 @@ export async function lockDeposits(tx: Tx, source: DepositSource, refs: readonly
 
 /**
  * What the read says of each, moved or not, with a fresh ticket, so that an older answer no longer counts. What was
- * reported when it was credited stays on show.
+ * reported when it was credited stays on show, and its output stays taken. Digits past the column's are cut, not
+ * rounded: rounding could carry a digit too many. Answers the deposits as they are then.
  */
 export async function noteReadings(
   tx: Tx,
   readings: readonly { id: string; found: FoundDeposit; flag: string | null; credited: boolean }[],
-): Promise<void> {
-  if (readings.length === 0) return;
-  await tx.query(
-    `update sverka.deposit d set provider_status = r.status, last_read_at = clock_timestamp(),
-       applied_ticket = nextval('sverka.read_ticket'), flag = r.flag,
-       tx_hash = coalesce(r.tx_hash, d.tx_hash), output_index = coalesce(r.output_index, d.output_index),
-       reported_text = case when r.credited then d.reported_text else r.amount end,
-       reported_amount = case when r.credited then d.reported_amount else r.amount::numeric(38, 18) end
-     from jsonb_to_recordset($1) as r(id text, status text, flag text, tx_hash text, output_index int, amount text,
-       credited boolean)
-     where d.id = r.id`,
+): Promise<DepositRecord[]> {
+  if (readings.length === 0) return [];
+  const rows = await tx.query<DepositRow>(
+    `with d as (
+       update sverka.deposit d set provider_status = r.status, last_read_at = clock_timestamp(),
+         applied_ticket = nextval('sverka.read_ticket'), flag = r.flag,
+         tx_hash = case when r.credited then d.tx_hash else coalesce(r.tx_hash, d.tx_hash) end,
+         output_index = case when r.credited then d.output_index else coalesce(r.output_index, d.output_index) end,
+         reported_text = case when r.credited then d.reported_text else r.amount end,
+         reported_amount = case when r.credited then d.reported_amount else trunc(r.amount::numeric, 18) end
+       from jsonb_to_recordset($1) as r(id text, status text, flag text, tx_hash text, output_index int, amount text,
+         credited boolean)
+       where d.id = r.id returning d.*)
+     ${COLUMNS} from d left join sverka.customer c on c.id = d.customer_id`,
     [JSON.stringify(readings.map(({ id, found, flag, credited }) => ({ ...toRow(found), id, flag, credited })))],
   );
+  return rows.map(toDepositRecord);
 }
 
 /** One step of the walk of several deposits: compare-and-set by version, each with its audit row (by trigger). */

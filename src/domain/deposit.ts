@@ -64,6 +64,8 @@ export interface DepositStanding {
   readonly generation: number;
   readonly creditedAmount: Minor | null;
   readonly creditedAsset: string | null;
+  readonly txHash: string | null;
+  readonly outputIndex: number | null;
 }
 
 export interface DepositPlan {
@@ -92,7 +94,7 @@ export function planDeposit(standing: DepositStanding, terms: DepositTerms, read
       return stay;
     case 'credited':
     case 'final':
-      return { ...stay, flag: contradictsCredit(standing, verdict) };
+      return { ...stay, flag: contradictsCredit(standing, reading, verdict) };
     case 'rejected':
       return { ...stay, flag: verdict.to === 'final' ? 'completed_after_rejection' : null };
     default:
@@ -111,8 +113,8 @@ export function planCopy(standing: DepositStanding, same: boolean): DepositPlan 
 }
 
 function divert(standing: DepositStanding, verdict: Verdict): DepositPlan {
-  const waiting = standing.creditedAmount === null && standing.state !== 'parked' && standing.state !== 'rejected';
-  return waiting ? walk(standing, verdict) : { moves: [], generation: standing.generation, credit: null, flag: null };
+  const settled = ['credited', 'final', 'rejected', 'parked'].includes(standing.state);
+  return !settled ? walk(standing, verdict) : { moves: [], generation: standing.generation, credit: null, flag: null };
 }
 
 function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {
@@ -139,12 +141,15 @@ function judgeAmount(text: string, asset: string): Verdict {
   return { to: 'final', credit: { amount, asset } };
 }
 
-function contradictsCredit(standing: DepositStanding, verdict: Verdict): string | null {
+function contradictsCredit(standing: DepositStanding, reading: DepositReading, verdict: Verdict): string | null {
   switch (verdict.to) {
     case 'final':
-      return verdict.credit.amount === standing.creditedAmount && verdict.credit.asset === standing.creditedAsset
+      if (verdict.credit.amount !== standing.creditedAmount || verdict.credit.asset !== standing.creditedAsset) {
+        return 'amount_changed_after_credit';
+      }
+      return reading.txHash === standing.txHash && reading.outputIndex === standing.outputIndex
         ? null
-        : 'amount_changed_after_credit';
+        : 'transaction_changed_after_credit';
     case 'rejected':
     case 'dropped':
       return 'failed_after_credit';

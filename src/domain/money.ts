@@ -48,3 +48,12 @@ export function isDecimalString(text: unknown): text is string {
 export function fitsReported(text: string): boolean {
   return isDecimalString(text) && (text.split('.')[0] ?? '').length <= 20;
 }
+
+/** True when two decimal strings of the grammar say the same number: `25` and `25.00`. */
+export function isSameDecimal(one: string, other: string): boolean {
+  return withoutZeros(one) === withoutZeros(other);
+}
+
+function withoutZeros(text: string): string {
+  return text.includes('.') ? text.replace(/\.?0+$/, '') : text;
+}
