@@ -1,0 +1,1305 @@
+-- The schema that all migrations together make, read from a fresh database's catalogs. Do not edit:
+-- write a migration, then run `node scripts/dump-schema.mjs`. test/db/schema.test.ts compares the two.
+-- Whoever ran the migrations is called "migrator" here.
+
+-- Roles
+
+create role sverka_cabinet login;
+alter role sverka_cabinet set idle_in_transaction_session_timeout=10s;
+alter role sverka_cabinet set lock_timeout=2s;
+alter role sverka_cabinet set statement_timeout=5s;
+create role sverka_console login;
+alter role sverka_console set idle_in_transaction_session_timeout=10s;
+alter role sverka_console set lock_timeout=2s;
+alter role sverka_console set statement_timeout=5s;
+create role sverka_gateway login;
+alter role sverka_gateway set idle_in_transaction_session_timeout=10s;
+alter role sverka_gateway set lock_timeout=2s;
+alter role sverka_gateway set statement_timeout=5s;
+create role sverka_ledger_owner nologin;
+create role sverka_owner nologin;
+create role sverka_relay login;
+alter role sverka_relay set idle_in_transaction_session_timeout=10s;
+alter role sverka_relay set lock_timeout=2s;
+alter role sverka_relay set statement_timeout=5s;
+create role sverka_reports login;
+alter role sverka_reports set idle_in_transaction_session_timeout=10s;
+alter role sverka_reports set lock_timeout=2s;
+alter role sverka_reports set statement_timeout=5s;
+create role sverka_simulators login;
+alter role sverka_simulators set idle_in_transaction_session_timeout=10s;
+alter role sverka_simulators set lock_timeout=2s;
+alter role sverka_simulators set statement_timeout=5s;
+grant pg_read_all_stats to sverka_simulators;
+create role sverka_worker login;
+alter role sverka_worker set idle_in_transaction_session_timeout=10s;
+alter role sverka_worker set lock_timeout=2s;
+alter role sverka_worker set statement_timeout=5s;
+
+-- Schemas
+
+create schema ledger authorization sverka_ledger_owner;
+create schema sverka authorization sverka_owner;
+
+-- Default privileges
+
+sverka_ledger_owner, f: {sverka_ledger_owner=X/sverka_ledger_owner}
+sverka_owner, f: {sverka_owner=X/sverka_owner}
+
+-- Sequences
+
+create sequence sverka.read_ticket as bigint; -- sverka_owner
+create sequence sverka.schema_migration_id_seq as integer; -- migrator
+
+-- Tables
+
+create table ledger.account (
+  id bigint not null generated always as identity,
+  book text not null,
+  merchant_id text not null,
+  customer_id text,
+  kind text not null,
+  ref text not null default ''::text,
+  asset text not null,
+  decimals smallint not null,
+  floor numeric(38,0),
+  cap numeric(38,0),
+  constraint account_pkey PRIMARY KEY (id),
+  constraint account_name UNIQUE NULLS NOT DISTINCT (book, merchant_id, customer_id, kind, ref, asset),
+  constraint account_asset_decimals_fkey FOREIGN KEY (asset, decimals) REFERENCES ledger.asset(code, decimals),
+  constraint account_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint account_cap_check CHECK ((cap <> 'NaN'::numeric)),
+  constraint account_customer_id_check CHECK ((customer_id ~ '^cus_[0-9a-z]{26}$'::text)),
+  constraint account_floor_check CHECK ((floor <> 'NaN'::numeric)),
+  constraint account_kind_check CHECK ((kind = ANY (ARRAY['wallet'::text, 'hold'::text, 'opening'::text, 'card'::text, 'fees'::text, 'receivable'::text, 'clearing:custody'::text, 'clearing:issuer'::text, 'clearing:lightning'::text, 'clearing:sportsbook'::text, 'clearing:payout'::text]))),
+  constraint account_merchant_id_check CHECK ((merchant_id ~ '^mer_[0-9a-z]{26}$'::text)),
+  constraint account_ref_check CHECK ((length(ref) <= 128)),
+  constraint counterparts_are_the_merchants CHECK (((customer_id IS NULL) OR ((kind <> 'fees'::text) AND (kind !~~ 'clearing:%'::text)))),
+  constraint fits_bigint CHECK (((decimals > 11) OR ((floor IS NOT NULL) AND (cap IS NOT NULL) AND (floor >= ('-9223372036854775808'::bigint)::numeric) AND (cap <= ('9223372036854775807'::bigint)::numeric)))),
+  constraint never_above_zero CHECK (((kind <> 'receivable'::text) OR ((cap IS NOT NULL) AND (cap = (0)::numeric)))),
+  constraint never_below_zero CHECK (((kind <> ALL (ARRAY['wallet'::text, 'hold'::text, 'card'::text])) OR ((floor IS NOT NULL) AND (floor = (0)::numeric)))),
+  constraint ref_where_there_are_many CHECK (((ref <> ''::text) = (kind = ANY (ARRAY['hold'::text, 'card'::text])))),
+  constraint zero_is_within CHECK (((COALESCE(floor, (0)::numeric) <= (0)::numeric) AND (COALESCE(cap, (0)::numeric) >= (0)::numeric)))
+); -- sverka_ledger_owner
+
+create table ledger.asset (
+  code text not null,
+  decimals smallint not null,
+  constraint asset_pkey PRIMARY KEY (code),
+  constraint asset_code_decimals_key UNIQUE (code, decimals),
+  constraint asset_code_check CHECK ((code ~ '^[A-Z0-9-]{3,20}$'::text)),
+  constraint asset_decimals_check CHECK (((decimals >= 0) AND (decimals <= 18)))
+); -- sverka_ledger_owner
+
+create table ledger.entry (
+  account_id bigint not null,
+  seq bigint not null,
+  movement_id bigint not null,
+  amount numeric(38,0) not null,
+  balance numeric(38,0) not null,
+  constraint entry_pkey PRIMARY KEY (account_id, seq),
+  constraint entry_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger.account(id),
+  constraint entry_movement_id_fkey FOREIGN KEY (movement_id) REFERENCES ledger.movement(id),
+  constraint entry_amount_check CHECK (((amount <> (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint entry_balance_check CHECK ((balance <> 'NaN'::numeric)),
+  constraint entry_seq_check CHECK ((seq > 0))
+); -- sverka_ledger_owner
+
+create table ledger.movement (
+  id bigint not null generated always as identity,
+  key bytea not null,
+  body_hash bytea not null,
+  book text not null,
+  merchant_id text not null,
+  kind text not null,
+  subject_type text not null,
+  subject_id text not null,
+  generation integer not null,
+  compensates bytea,
+  reference text,
+  trace_id text,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  xid xid8 not null default pg_current_xact_id(),
+  constraint movement_pkey PRIMARY KEY (id),
+  constraint movement_key_key UNIQUE (key),
+  constraint movement_compensates_fkey FOREIGN KEY (compensates) REFERENCES ledger.movement(key),
+  constraint movement_body_hash_check CHECK ((octet_length(body_hash) = 32)),
+  constraint movement_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint movement_generation_check CHECK ((generation >= 0)),
+  constraint movement_key_check CHECK ((octet_length(key) = 32)),
+  constraint movement_kind_check CHECK ((kind ~ '^[a-z]+(_[a-z]+)*$'::text)),
+  constraint movement_reference_check CHECK ((length(reference) <= 140))
+); -- sverka_ledger_owner
+
+create table ledger.verified (
+  account_id bigint not null,
+  seq bigint not null,
+  balance numeric(38,0) not null,
+  checked_at timestamp with time zone not null default clock_timestamp(),
+  constraint verified_pkey PRIMARY KEY (account_id),
+  constraint verified_account_id_fkey FOREIGN KEY (account_id) REFERENCES ledger.account(id),
+  constraint verified_balance_check CHECK ((balance <> 'NaN'::numeric)),
+  constraint verified_seq_check CHECK ((seq > 0))
+); -- sverka_ledger_owner
+
+create table sverka.alert (
+  id text not null default ('alt_0'::text || substr(replace((gen_random_uuid())::text, '-'::text, ''::text), 1, 25)),
+  key text not null,
+  kind text not null,
+  book text,
+  subject_type text,
+  subject_id text,
+  detail text not null,
+  state text not null default 'open'::text,
+  times integer not null default 1,
+  trace_id text,
+  opened_at timestamp with time zone not null default clock_timestamp(),
+  last_seen_at timestamp with time zone not null default clock_timestamp(),
+  resolved_at timestamp with time zone,
+  constraint alert_pkey PRIMARY KEY (id),
+  constraint alert_key_key UNIQUE (key),
+  constraint alert_state_check CHECK ((state = ANY (ARRAY['open'::text, 'resolved'::text])))
+); -- sverka_owner
+
+create table sverka.api_key (
+  id text not null,
+  merchant_id text not null,
+  book text not null,
+  access text not null,
+  hash bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  revoked_at timestamp with time zone,
+  constraint api_key_pkey PRIMARY KEY (id),
+  constraint api_key_hash_key UNIQUE (hash),
+  constraint api_key_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint api_key_access_check CHECK ((access = ANY (ARRAY['full'::text, 'read_only'::text]))),
+  constraint api_key_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint api_key_hash_check CHECK ((octet_length(hash) = 32)),
+  constraint api_key_id_check CHECK ((id ~ '^key_[0-9a-z]{26}$'::text))
+); -- sverka_owner
+
+create table sverka.audit (
+  id bigint not null generated always as identity,
+  book text not null,
+  merchant_id text,
+  subject_type text not null,
+  subject_id text not null,
+  from_state text,
+  to_state text not null,
+  version integer not null,
+  actor text not null,
+  reason text,
+  trace_id text,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  xid xid8 not null default pg_current_xact_id(),
+  constraint audit_pkey PRIMARY KEY (id)
+); -- sverka_owner
+
+create table sverka.audit_seal (
+  "position" bigint not null,
+  audit_id bigint not null,
+  hash bytea not null,
+  constraint audit_seal_pkey PRIMARY KEY ("position"),
+  constraint audit_seal_audit_id_key UNIQUE (audit_id),
+  constraint audit_seal_audit_id_fkey FOREIGN KEY (audit_id) REFERENCES sverka.audit(id),
+  constraint audit_seal_hash_check CHECK ((octet_length(hash) = 32))
+); -- sverka_owner
+
+create table sverka.customer (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  ref text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint customer_pkey PRIMARY KEY (id),
+  constraint customer_book_merchant_id_ref_key UNIQUE (book, merchant_id, ref),
+  constraint customer_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint customer_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint customer_id_check CHECK ((id ~ '^cus_[0-9a-z]{26}$'::text)),
+  constraint customer_ref_check CHECK ((ref ~ '^[A-Za-z0-9._:-]{1,64}$'::text))
+); -- sverka_owner
+
+create table sverka.dead_letter (
+  id text not null,
+  inbox_id text not null,
+  reason text not null,
+  attempts integer not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  closed_at timestamp with time zone,
+  closed_by text,
+  constraint dead_letter_pkey PRIMARY KEY (id),
+  constraint dead_letter_inbox_id_key UNIQUE (inbox_id),
+  constraint dead_letter_closed_by_fkey FOREIGN KEY (closed_by) REFERENCES sverka.decision(id),
+  constraint dead_letter_id_check CHECK ((id ~ '^dl_[0-9a-z]{26}$'::text))
+); -- sverka_owner
+
+create table sverka.decision (
+  id text not null,
+  subject_type text not null,
+  subject_id text not null,
+  stage text not null,
+  choice text not null,
+  seen_hash bytea not null,
+  user_id text not null,
+  reason text not null,
+  evidence jsonb not null default '{}'::jsonb,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint decision_pkey PRIMARY KEY (id),
+  constraint decision_subject_type_subject_id_stage_key UNIQUE (subject_type, subject_id, stage),
+  constraint decision_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint decision_id_check CHECK ((id ~ '^dec_[0-9a-z]{26}$'::text)),
+  constraint decision_reason_check CHECK (((length(btrim(reason)) >= 1) AND (length(btrim(reason)) <= 1000))),
+  constraint decision_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
+); -- sverka_owner
+
+create table sverka.deposit (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  customer_id text,
+  deposit_address_id text not null,
+  kind text not null default 'deposit'::text,
+  network text not null,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text not null,
+  provider_status text not null,
+  tx_hash text,
+  output_index integer,
+  block_number numeric(38,0),
+  block_hash text,
+  reported_text text not null,
+  reported_amount numeric(38,18) not null,
+  reported_asset text not null,
+  settlement_mode text not null,
+  settlement_asset text,
+  generation integer not null default 0,
+  credited_amount numeric(38,0),
+  credited_asset text,
+  spendable boolean not null default false,
+  movement_ids text[] not null default '{}'::text[],
+  flag text,
+  applied_ticket bigint not null default 0,
+  last_read_at timestamp with time zone not null,
+  credited_at timestamp with time zone,
+  final_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint deposit_pkey PRIMARY KEY (id),
+  constraint deposit_book_provider_provider_account_provider_ref_key UNIQUE (book, provider, provider_account, provider_ref),
+  constraint deposit_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sverka.customer(id),
+  constraint deposit_deposit_address_id_fkey FOREIGN KEY (deposit_address_id) REFERENCES sverka.deposit_address(id),
+  constraint deposit_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint deposit_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint deposit_check CHECK (((credited_amount IS NULL) = (credited_asset IS NULL))),
+  constraint deposit_check1 CHECK (((state <> ALL (ARRAY['credited'::text, 'final'::text])) OR (credited_amount IS NOT NULL))),
+  constraint deposit_credited_amount_check CHECK (((credited_amount > (0)::numeric) AND (credited_amount <> 'NaN'::numeric))),
+  constraint deposit_generation_check CHECK ((generation >= 0)),
+  constraint deposit_id_check CHECK ((id ~ '^dep_[0-9a-z]{26}$'::text)),
+  constraint deposit_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'airdrop'::text]))),
+  constraint deposit_reported_amount_check CHECK (((reported_amount >= (0)::numeric) AND (reported_amount <> 'NaN'::numeric))),
+  constraint deposit_settlement_mode_check CHECK ((settlement_mode = ANY (ARRAY['as_token'::text, 'settled'::text])))
+); -- sverka_owner
+
+create table sverka.deposit_address (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  customer_id text,
+  network text not null,
+  asset text not null,
+  settlement_mode text not null,
+  settlement_asset text,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text,
+  address text,
+  tag text,
+  needs_operator boolean not null default false,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint deposit_address_pkey PRIMARY KEY (id),
+  constraint deposit_address_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sverka.customer(id),
+  constraint deposit_address_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint deposit_address_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint deposit_address_check CHECK (((settlement_mode = 'settled'::text) = (settlement_asset IS NOT NULL))),
+  constraint deposit_address_check1 CHECK (((state <> 'active'::text) OR ((address IS NOT NULL) AND (provider_ref IS NOT NULL)))),
+  constraint deposit_address_id_check CHECK ((id ~ '^addr_[0-9a-z]{26}$'::text)),
+  constraint deposit_address_settlement_mode_check CHECK ((settlement_mode = ANY (ARRAY['as_token'::text, 'settled'::text])))
+); -- sverka_owner
+
+create table sverka.event (
+  id text not null,
+  type text not null,
+  book text not null,
+  merchant_id text not null,
+  subject_type text not null,
+  subject_id text not null,
+  version integer not null,
+  data jsonb not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  xid xid8 not null default pg_current_xact_id(),
+  constraint event_pkey PRIMARY KEY (id),
+  constraint event_type_subject_id_version_key UNIQUE (type, subject_id, version),
+  constraint event_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint event_id_check CHECK ((id ~ '^evt_[0-9a-z]{26}$'::text))
+); -- sverka_owner
+
+create table sverka.event_seal (
+  "position" bigint not null,
+  event_id text not null,
+  constraint event_seal_pkey PRIMARY KEY ("position"),
+  constraint event_seal_event_id_key UNIQUE (event_id),
+  constraint event_seal_event_id_fkey FOREIGN KEY (event_id) REFERENCES sverka.event(id)
+); -- sverka_owner
+
+create table sverka.inbox (
+  id text not null,
+  provider text not null,
+  endpoint text not null,
+  book text not null,
+  delivery_id text not null,
+  body bytea not null,
+  body_hash bytea not null,
+  event_type text,
+  subject_type text,
+  subject_ref text,
+  status text not null,
+  reason text,
+  waits_for text,
+  attempts integer not null default 0,
+  next_attempt_at timestamp with time zone not null default clock_timestamp(),
+  trace_id text,
+  received_at timestamp with time zone not null default clock_timestamp(),
+  done_at timestamp with time zone,
+  constraint inbox_pkey PRIMARY KEY (id),
+  constraint inbox_provider_endpoint_delivery_id_key UNIQUE (provider, endpoint, delivery_id),
+  constraint inbox_body_hash_check CHECK ((octet_length(body_hash) = 32)),
+  constraint inbox_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint inbox_id_check CHECK ((id ~ '^inb_[0-9a-z]{26}$'::text)),
+  constraint inbox_status_check CHECK ((status = ANY (ARRAY['pending'::text, 'done'::text, 'unmatched'::text, 'parked'::text])))
+); -- sverka_owner
+
+create table sverka.inbox_conflict (
+  id bigint not null generated always as identity,
+  inbox_id text not null,
+  body bytea not null,
+  body_hash bytea not null,
+  trace_id text,
+  received_at timestamp with time zone not null default clock_timestamp(),
+  constraint inbox_conflict_pkey PRIMARY KEY (id),
+  constraint inbox_conflict_inbox_id_body_hash_key UNIQUE (inbox_id, body_hash),
+  constraint inbox_conflict_inbox_id_fkey FOREIGN KEY (inbox_id) REFERENCES sverka.inbox(id),
+  constraint inbox_conflict_body_hash_check CHECK ((octet_length(body_hash) = 32))
+); -- sverka_owner
+
+create table sverka.merchant (
+  id text not null,
+  name text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint merchant_pkey PRIMARY KEY (id),
+  constraint merchant_id_check CHECK ((id ~ '^mer_[0-9a-z]{26}$'::text)),
+  constraint merchant_name_check CHECK (((length(name) >= 1) AND (length(name) <= 140)))
+); -- sverka_owner
+
+create table sverka.movement_seal (
+  "position" bigint not null,
+  movement_id bigint not null,
+  constraint movement_seal_pkey PRIMARY KEY ("position"),
+  constraint movement_seal_movement_id_key UNIQUE (movement_id)
+); -- sverka_owner
+
+create unlogged table sverka.rate_limit (
+  key text not null,
+  points integer not null default 0,
+  expire bigint,
+  constraint rate_limit_pkey PRIMARY KEY (key)
+); -- sverka_owner
+
+create table sverka.relay_heartbeat (
+  relay text not null,
+  seen_at timestamp with time zone not null,
+  rejected bigint not null,
+  failed bigint not null,
+  constraint relay_heartbeat_pkey PRIMARY KEY (relay)
+); -- sverka_owner
+
+create table sverka.request (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  key text not null,
+  method text not null,
+  path text not null,
+  fingerprint bytea not null,
+  resource_type text,
+  resource_id text,
+  made boolean,
+  refusal jsonb,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint request_pkey PRIMARY KEY (id),
+  constraint request_book_merchant_id_key_key UNIQUE (book, merchant_id, key),
+  constraint request_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint request_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint request_check CHECK (((num_nonnulls(resource_id, refusal) = 1) AND ((resource_id IS NULL) = (made IS NULL)) AND ((resource_id IS NULL) = (resource_type IS NULL)))),
+  constraint request_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint request_id_check CHECK ((id ~ '^req_[0-9a-z]{26}$'::text))
+); -- sverka_owner
+
+create table sverka.schema_migration (
+  id integer not null default nextval('sverka.schema_migration_id_seq'::regclass),
+  name character varying(255) not null,
+  run_on timestamp without time zone not null,
+  constraint schema_migration_pkey PRIMARY KEY (id)
+); -- migrator
+
+create table sverka.seal_mark (
+  kind text not null,
+  sealed_before xid8 not null default '0'::xid8,
+  constraint seal_mark_pkey PRIMARY KEY (kind),
+  constraint seal_mark_kind_check CHECK ((kind = ANY (ARRAY['movement'::text, 'event'::text, 'audit'::text])))
+); -- sverka_owner
+
+create table sverka.source (
+  book text not null,
+  provider text not null,
+  account text not null,
+  feed text not null,
+  cursor text,
+  missing_cursors integer not null default 0,
+  last_page_at timestamp with time zone,
+  constraint source_pkey PRIMARY KEY (book, provider, account, feed),
+  constraint source_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text])))
+); -- sverka_owner
+
+create table sverka.state_move (
+  subject_type text not null,
+  from_state text,
+  to_state text not null,
+  by_decision boolean not null default false,
+  constraint state_move_subject_type_from_state_to_state_key UNIQUE NULLS NOT DISTINCT (subject_type, from_state, to_state)
+); -- sverka_owner
+
+create table sverka."user" (
+  id text not null,
+  login text not null,
+  merchant_id text,
+  roles text[] not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  disabled_at timestamp with time zone,
+  constraint user_pkey PRIMARY KEY (id),
+  constraint user_login_key UNIQUE (login),
+  constraint user_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint user_check CHECK (((merchant_id IS NOT NULL) = (roles = ARRAY['requester'::text]))),
+  constraint user_id_check CHECK ((id ~ '^usr_[0-9a-z]{26}$'::text)),
+  constraint user_login_check CHECK ((login ~ '^[a-z0-9._-]{1,64}$'::text)),
+  constraint user_roles_check CHECK (((roles <@ ARRAY['requester'::text, 'operator'::text, 'approver'::text, 'admin'::text, 'auditor'::text]) AND (cardinality(roles) > 0)))
+); -- sverka_owner
+
+
+-- Indexes that no constraint makes
+
+CREATE INDEX entry_movement ON ledger.entry USING btree (movement_id);
+CREATE INDEX movement_statement ON ledger.movement USING btree (book, merchant_id, id DESC);
+CREATE INDEX movement_xid ON ledger.movement USING btree (xid);
+CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
+CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
+CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
+CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
+CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
+CREATE INDEX deposit_hash ON sverka.deposit USING btree (tx_hash);
+CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, tx_hash, output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
+CREATE INDEX deposit_owner ON sverka.deposit USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX deposit_waiting ON sverka.deposit USING btree (last_read_at) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text]));
+CREATE INDEX event_subject ON sverka.event USING btree (subject_id);
+CREATE INDEX event_trace ON sverka.event USING btree (trace_id);
+CREATE INDEX event_xid ON sverka.event USING btree (xid);
+CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (status = 'pending'::text);
+CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
+CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
+CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
+CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
+
+-- Views
+
+create view ledger.account_balance as
+ SELECT a.id AS account_id,
+    a.book,
+    a.merchant_id,
+    a.customer_id,
+    a.kind,
+    a.ref,
+    a.asset,
+    a.decimals,
+    a.floor,
+    a.cap,
+    COALESCE(h.seq, 0::bigint) AS seq,
+    COALESCE(h.balance, 0::numeric) AS balance,
+    h.movement_id AS last_movement_id
+   FROM ledger.account a
+     LEFT JOIN LATERAL ( SELECT e.seq,
+            e.balance,
+            e.movement_id
+           FROM ledger.entry e
+          WHERE e.account_id = a.id
+          ORDER BY e.seq DESC
+         LIMIT 1) h ON true; -- sverka_ledger_owner
+
+create view sverka.schema_version as
+ SELECT COALESCE(max("left"(name::text, 6)::integer), 0) AS version
+   FROM sverka.schema_migration; -- migrator
+
+
+-- Triggers
+
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.account FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.asset FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.entry FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movement FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit'); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit_address'); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit_address'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.request FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+
+-- Functions
+
+CREATE OR REPLACE FUNCTION ledger.mark_verified(accounts bigint[], seqs bigint[], balances numeric[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into ledger.verified (account_id, seq, balance)
+    select x.account_id, x.seq, x.balance from unnest(accounts, seqs, balances) x(account_id, seq, balance)
+      order by x.account_id
+  on conflict (account_id) do update
+    set seq = excluded.seq, balance = excluded.balance, checked_at = clock_timestamp()
+    where verified.seq < excluded.seq;
+$function$
+; -- sverka_ledger_owner
+
+CREATE OR REPLACE FUNCTION ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[])
+ RETURNS bigint[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  wanted constant int := cardinality(books);
+  ids bigint[];
+  stranger text;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'open_accounts needs read committed, to see accounts opened meanwhile' using errcode = '25001';
+  end if;
+  if not coalesce(wanted between 1 and 1000 and wanted = all (array[cardinality(merchants), cardinality(customers),
+      cardinality(kinds), cardinality(refs), cardinality(asset_codes)]), false) then
+    raise exception 'open_accounts: six arrays of one length, 1 to 1000' using errcode = '22023';
+  end if;
+  select code into stranger from unnest(asset_codes) code where code not in (select a.code from ledger.asset a) limit 1;
+  if found then
+    raise exception 'open_accounts: asset % is not listed; add it to src/domain/assets.ts and to ledger.asset first',
+      stranger using errcode = '22023';
+  end if;
+
+  -- Twice at most: what somebody else opened while the insert waited is seen by the next statement only.
+  for attempt in 1..2 loop
+    select array_agg(a.id order by w.at) into ids
+      from unnest(books, merchants, customers, kinds, refs, asset_codes) with ordinality
+             w(book, merchant_id, customer_id, kind, ref, asset, at)
+      left join lateral (    -- two branches, because an index is of no use to IS NOT DISTINCT FROM
+        select v.id from ledger.account v where v.book = w.book and v.merchant_id = w.merchant_id
+          and v.customer_id = w.customer_id and v.kind = w.kind and v.ref = w.ref and v.asset = w.asset
+        union all
+        select v.id from ledger.account v where w.customer_id is null and v.book = w.book
+          and v.merchant_id = w.merchant_id and v.customer_id is null and v.kind = w.kind and v.ref = w.ref
+          and v.asset = w.asset) a on true;
+    exit when attempt = 2 or array_position(ids, null) is null;
+
+    insert into ledger.account (book, merchant_id, customer_id, kind, ref, asset, decimals, floor, cap)
+      select w.book, w.merchant_id, w.customer_id, k.kind, w.ref, s.code, s.decimals,
+             case when k.kind in ('wallet', 'hold', 'card') then 0
+                  when s.decimals <= 11 then -9223372036854775808 end,
+             case when k.kind = 'receivable' then 0
+                  when s.decimals <= 11 then 9223372036854775807 end
+        from unnest(books, merchants, customers, kinds, refs, asset_codes)
+               w(book, merchant_id, customer_id, kind, ref, asset)
+        join ledger.asset s on s.code = w.asset
+        cross join lateral unnest(case when w.kind in ('wallet', 'receivable')
+          then array['receivable', 'wallet'] else array[w.kind] end) k(kind)
+        group by 1, 2, 3, 4, 5, s.code, s.decimals
+        order by 1, 2, 3, 4, 5, s.code    -- in key order, so that two callers cannot wait for each other
+      on conflict on constraint account_name do nothing;
+  end loop;
+  return ids;
+end $function$
+; -- sverka_ledger_owner
+
+CREATE OR REPLACE FUNCTION ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text DEFAULT NULL::text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+AS $function$
+begin
+  if exists (select from unnest(kinds) k where k like 'withdrawal%') then
+    raise exception 'a withdrawal moves through the functions that check its decision, not through ledger.post'
+      using errcode = 'insufficient_privilege';
+  end if;
+  select p.outcomes, p.details, p.movement_ids, p.moved into post.outcomes, post.details, post.movement_ids, post.moved
+    from ledger.post_any_kind(keys, hashes, kinds, line_counts, subject_types, subject_ids, generations, compensated,
+      refs, accounts, amounts, roles, trace) p;
+end $function$
+; -- sverka_ledger_owner
+
+CREATE OR REPLACE FUNCTION ledger.post_any_kind(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text DEFAULT NULL::text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[])
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+AS $function$
+declare
+  movement_count constant int := cardinality(keys);
+  line_count constant int := cardinality(accounts);
+  too_large constant numeric := 1e38;
+  -- Per locked account, one place in each: what it is, and its last entry, carried forward as movements are decided.
+  acc_ids bigint[]; acc_books text[]; acc_merchants text[]; acc_assets text[];
+  acc_floors numeric[]; acc_caps numeric[]; acc_seqs bigint[]; acc_balances numeric[];
+  places int[];    -- line -> its account's place
+  key_hashes bytea[];    -- movement -> the body hash that stands under its key
+  repeated bigint[];    -- line of a duplicate -> the movement it repeats
+  undo_keys bytea[]; undo_owners text[];    -- what may be compensated: keys, and whose they are
+  sums numeric[];    -- place of an asset's first account -> sum of its legs
+  new_ids bigint[] := '{}'; new_at int[] := '{}'; new_places int[] := '{}';
+  written int := 0;    -- entries to write, one place in each
+  w_accounts bigint[]; w_seqs bigint[]; w_movements bigint[]; w_amounts numeric[]; w_balances numeric[];
+  head int; tail int := 0; p int; first_p int; sum_p int; same int;
+  change numeric; asked numeric; unmet numeric;
+  reason text; owing bigint; lacking bigint; new_id bigint; inserted int; found_row record;
+begin
+  if current_setting('transaction_isolation') <> 'read committed' then
+    raise exception 'post needs read committed: under a snapshot it would decide from old balances'
+      using errcode = '25001';
+  end if;
+  if not coalesce(movement_count between 1 and 1000
+      and movement_count = all (array[cardinality(hashes), cardinality(kinds), cardinality(line_counts),
+        cardinality(subject_types), cardinality(subject_ids), cardinality(generations), cardinality(compensated),
+        cardinality(refs)])
+      and line_count = all (array[cardinality(amounts), cardinality(roles)])
+      and line_count = (select sum(c) from unnest(line_counts) c) and 0 <= all (line_counts)
+      and array_position(keys || hashes, null) is null and array_position(kinds || roles, null) is null
+      and array_position(subject_types || subject_ids, null) is null
+      and array_position(generations, null) is null, false) then
+    raise exception 'post: the arrays do not agree in length, or hold a null that they must not'
+      using errcode = '22023';
+  end if;
+
+  -- Lock every account, guards too, in id order; then read in a statement of its own: waiting for a lock does not
+  -- refresh the snapshot of the statement that waits.
+  perform from ledger.account a where a.id = any (accounts) order by a.id for no key update;
+  select array_agg(x.id), array_agg(x.book), array_agg(x.merchant_id), array_agg(x.asset), array_agg(x.floor),
+         array_agg(x.cap), array_agg(x.seq), array_agg(x.balance)
+    into acc_ids, acc_books, acc_merchants, acc_assets, acc_floors, acc_caps, acc_seqs, acc_balances
+    from (select a.id, a.book, a.merchant_id, a.asset, a.floor, a.cap,
+                 coalesce(h.seq, 0) as seq, coalesce(h.balance, 0) as balance
+            from ledger.account a
+            left join lateral (select e.seq, e.balance from ledger.entry e
+                                 where e.account_id = a.id order by e.seq desc limit 1) h on true
+            where a.id = any (accounts) order by a.id) x;
+  for j in 1..line_count loop places[j] := array_position(acc_ids, accounts[j]); end loop;
+
+  outcomes := array_fill(null::text, array[movement_count]); details := outcomes;
+  movement_ids := array_fill(null::bigint, array[movement_count]);
+  moved := array_fill(null::numeric, array[line_count]);
+  for found_row in select m.id, m.key, m.body_hash from ledger.movement m where m.key = any (keys) loop
+    foreach same in array array_positions(keys, found_row.key) loop
+      movement_ids[same] := found_row.id; key_hashes[same] := found_row.body_hash;
+    end loop;
+  end loop;
+  if array_remove(compensated, null) <> '{}' then
+    select coalesce(array_agg(m.key), '{}'), coalesce(array_agg(m.book || m.merchant_id), '{}')
+      into undo_keys, undo_owners from ledger.movement m where m.key = any (compensated);
+  end if;
+
+  for i in 1..movement_count loop
+    head := tail + 1; tail := tail + line_counts[i]; first_p := places[head];
+
+    -- 1. A known key is answered before anything about the present is looked at.
+    if movement_ids[i] is not null then
+      outcomes[i] := case when key_hashes[i] = hashes[i] then 'duplicate' else 'conflict' end;
+      if outcomes[i] = 'duplicate' then
+        for j in head..tail loop repeated[j] := movement_ids[i]; end loop;
+      end if;
+      continue;
+    end if;
+
+    -- 2. Is the instruction sound? No balance is looked at here, so the answer never changes.
+    reason := case when line_counts[i] < 2 then 'too_few_legs' when line_counts[i] > 100 then 'too_many_legs' end;
+    sums := '{}';
+    for j in head..tail loop
+      exit when reason is not null;
+      p := places[j]; change := amounts[j];
+      reason := case
+        when p is null then 'unknown_account'
+        when acc_books[p] <> acc_books[first_p] then 'mixed_books'
+        when acc_merchants[p] <> acc_merchants[first_p] then 'mixed_merchants'
+        when j > head and p = any (places[head : j-1]) then 'account_twice'
+        when roles[j] = 'leg' then case
+          when change is null or change = 0 or change = 'NaN' or change <> trunc(change) or abs(change) >= too_large
+            then 'bad_amount' end
+        when change is not null then 'bad_amount'
+        when roles[j] = 'draw' then case
+          when j = head or acc_assets[p] <> acc_assets[places[j-1]]
+            or not (roles[j-1] = 'draw' or roles[j-1] = 'leg' and amounts[j-1] < 0) then 'bad_draw' end
+        when roles[j] = 'guard' then case when j = head then 'bad_guard' end
+        when roles[j] = 'collect' then case
+          when line_counts[i] <> 2 or roles[head] <> roles[tail] or acc_assets[p] <> acc_assets[first_p]
+            or acc_floors[first_p] is null or j = tail and acc_caps[p] is null then 'bad_collect' end
+        else 'bad_role' end;
+      if reason is null and change is not null then
+        sum_p := array_position(acc_assets, acc_assets[p]); sums[sum_p] := coalesce(sums[sum_p], 0) + change;
+      end if;
+    end loop;
+    reason := coalesce(reason, case
+      when 0 <> any (sums) then 'unbalanced'
+      when compensated[i] is not null and acc_books[first_p] || acc_merchants[first_p]
+        is distinct from undo_owners[array_position(undo_keys, compensated[i])] then 'bad_compensates' end);
+
+    -- 3. What moves, from the balances as they stand now.
+    owing := null; lacking := null; unmet := 0;
+    for j in head..tail loop
+      exit when reason is not null;
+      p := places[j];
+      if roles[j] = 'guard' then
+        change := 0;
+        if acc_balances[p] <> 0 then owing := coalesce(owing, acc_ids[p]); end if;
+      elsif roles[j] = 'collect' then
+        change := case when j = tail then -change else -greatest(0, least(
+          acc_balances[p] - acc_floors[p], acc_caps[places[tail]] - acc_balances[places[tail]])) end;
+      else
+        asked := case when roles[j] = 'draw' then unmet else amounts[j] end;
+        change := asked;
+        if j < tail and roles[j+1] = 'draw' then    -- somebody stands below: give what is there, down to the floor
+          change := greatest(asked, least(0, coalesce(acc_floors[p] - acc_balances[p], asked)));
+        end if;
+        unmet := asked - change;
+      end if;
+      moved[j] := change;
+      -- Only the direction that makes it worse is refused.
+      if change < 0 and acc_balances[p] + change < acc_floors[p] then
+        lacking := coalesce(lacking, acc_ids[p]);
+      elsif change > 0 and acc_balances[p] + change > acc_caps[p] or abs(acc_balances[p] + change) >= too_large then
+        reason := 'out_of_range';
+      end if;
+    end loop;
+    outcomes[i] := case when reason is not null then 'invalid' when owing is not null then 'guarded'
+      when lacking is not null then 'insufficient'
+      when roles[head] = 'collect' and moved[head] = 0 then 'nothing' else 'posted' end;
+    if outcomes[i] <> 'posted' then
+      details[i] := coalesce(reason, owing::text, lacking::text);
+      for j in head..tail loop moved[j] := null; end loop;
+      continue;
+    end if;
+
+    -- 4. Decided: carry the balances forward, and answer for the same key further down this batch.
+    new_id := nextval('ledger.movement_id_seq');
+    new_ids := new_ids || new_id; new_at := new_at || i; new_places := new_places || first_p;
+    foreach same in array array_positions(keys, keys[i]) loop
+      movement_ids[same] := new_id; key_hashes[same] := hashes[i];
+    end loop;
+    if undo_keys is not null then
+      undo_keys := array_append(undo_keys, keys[i]);
+      undo_owners := array_append(undo_owners, acc_books[first_p] || acc_merchants[first_p]);
+    end if;
+    for j in head..tail loop
+      p := places[j]; change := moved[j];
+      continue when change = 0;    -- a part of 0 leaves no entry
+      acc_seqs[p] := acc_seqs[p] + 1; acc_balances[p] := acc_balances[p] + change; written := written + 1;
+      w_accounts[written] := acc_ids[p]; w_seqs[written] := acc_seqs[p]; w_movements[written] := new_id;
+      w_amounts[written] := change; w_balances[written] := acc_balances[p];
+    end loop;
+  end loop;
+
+  if written > 0 then    -- in key order: two batches that share keys cannot wait for each other
+    insert into ledger.movement (id, key, body_hash, book, merchant_id, kind, subject_type, subject_id, generation,
+                                 compensates, reference, trace_id)
+      overriding system value
+      select x.id, keys[x.at], hashes[x.at], acc_books[x.place], acc_merchants[x.place], kinds[x.at],
+             subject_types[x.at], subject_ids[x.at], generations[x.at], compensated[x.at], refs[x.at], trace
+        from unnest(new_ids, new_at, new_places) x(id, at, place) order by keys[x.at]
+      on conflict (key) do nothing;
+    get diagnostics inserted = row_count;
+    if inserted <> cardinality(new_ids) then    -- by a movement that shares no account with ours: no lock held us back
+      raise exception 'post: a key was taken meanwhile; roll back and post again' using errcode = '40001';
+    end if;
+    insert into ledger.entry (account_id, seq, movement_id, amount, balance)
+      select * from unnest(w_accounts, w_seqs, w_movements, w_amounts, w_balances);
+  end if;
+
+  if repeated is not null then    -- a duplicate is answered with the split of the first time
+    select array_agg(case when repeated[j] is null then moved[j] else coalesce((select e.amount
+             from ledger.entry e where e.movement_id = repeated[j] and e.account_id = accounts[j]), 0) end order by j)
+      into moved from generate_series(1, line_count) j;
+  end if;
+end $function$
+; -- sverka_ledger_owner
+
+CREATE OR REPLACE FUNCTION ledger.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'the journal is append-only: % on ledger.% refused; post a new movement that compensates instead',
+    tg_op, tg_table_name using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_ledger_owner
+
+CREATE OR REPLACE FUNCTION sverka.audit_bytes(a sverka.audit)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+  select convert_to(jsonb_build_array(a.id, a.book, a.merchant_id, a.subject_type, a.subject_id, a.from_state,
+    a.to_state, a.version, a.actor, a.reason, a.trace_id, a.recorded_at)::text, 'UTF8');
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.audit_move()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare origin text := case when tg_op = 'UPDATE' then old.state end;
+begin
+  if origin is distinct from new.state then
+    insert into sverka.audit
+      (book, merchant_id, subject_type, subject_id, from_state, to_state, version, actor, reason, trace_id)
+    values (new.book, new.merchant_id, tg_argv[0], new.id, origin, new.state, new.version,
+      new.actor, new.reason, new.trace_id);
+  end if;
+  return null;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.api_key (id, merchant_id, book, access, hash)
+    values (new_id, of_merchant, of_book, with_access, with_hash);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.create_merchant(new_id text, new_name text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.merchant (id, name) values (new_id, new_name);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka."user" (id, login, merchant_id, roles) values (new_id, new_login, of_merchant, with_roles);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_move()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare origin text := case when tg_op = 'UPDATE' then old.state end; legal sverka.state_move;
+begin
+  new.updated_at := clock_timestamp();
+  if tg_op = 'UPDATE' then
+    if (new.id, new.book, new.merchant_id, new.created_at) is distinct from
+       (old.id, old.book, old.merchant_id, old.created_at) then
+      raise exception '% %: identity and owner never change', tg_argv[0], old.id using errcode = 'check_violation';
+    end if;
+    if new.state = old.state then
+      if new.version not in (old.version, old.version + 1) then
+        raise exception '% %: version % cannot follow %', tg_argv[0], old.id, new.version, old.version
+          using errcode = 'check_violation';
+      end if;
+      return new;
+    end if;
+  end if;
+  select * into legal from sverka.state_move m
+    where m.subject_type = tg_argv[0] and m.from_state is not distinct from origin and m.to_state = new.state;
+  if not found then
+    raise exception '% %: no move from % to %', tg_argv[0], new.id, coalesce(origin, 'birth'), new.state
+      using errcode = 'check_violation';
+  end if;
+  if legal.by_decision and new.actor not like 'user:%' then
+    raise exception '% %: from % to % only by a person''s decision', tg_argv[0], new.id, origin, new.state
+      using errcode = 'insufficient_privilege';
+  end if;
+  if new.version <> coalesce(case when tg_op = 'UPDATE' then old.version end, 0) + 1 then
+    raise exception '% %: a move needs the next version', tg_argv[0], new.id using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+begin
+  -- Unique inserts in key order, so that two batches never wait for each other in a circle.
+  insert into sverka.inbox (id, provider, endpoint, book, delivery_id, body, body_hash, event_type,
+      subject_type, subject_ref, status, reason, trace_id)
+    select distinct on (r.provider, r.endpoint, r.delivery_id) r.id, r.provider, r.endpoint, r.book, r.delivery_id,
+        r.body, r.hash, r.event_type, r.subject_type, r.subject_ref, r.status, r.reason, r.trace_id
+      from unnest(ids, providers, endpoints, books, delivery_ids, bodies, hashes, event_types, subject_types,
+        subject_refs, statuses, reasons, trace_ids) with ordinality as r(id, provider, endpoint, book, delivery_id,
+        body, hash, event_type, subject_type, subject_ref, status, reason, trace_id, place)
+      order by r.provider, r.endpoint, r.delivery_id, r.place
+    on conflict (provider, endpoint, delivery_id) do nothing;
+
+  select array_agg(case when i.id = r.id then 'stored' when i.body_hash = r.hash then 'duplicate' else 'conflict' end
+      order by r.place)
+    into outcomes
+    from unnest(ids, providers, endpoints, delivery_ids, hashes) with ordinality
+        as r(id, provider, endpoint, delivery_id, hash, place)
+    join sverka.inbox i using (provider, endpoint, delivery_id);
+
+  if 'conflict' = any (outcomes) then
+    insert into sverka.inbox_conflict (inbox_id, body, body_hash, trace_id)
+      select i.id, bodies[n], hashes[n], trace_ids[n]
+        from generate_subscripts(ids, 1) n
+        join sverka.inbox i on (i.provider, i.endpoint, i.delivery_id) = (providers[n], endpoints[n], delivery_ids[n])
+        where outcomes[n] = 'conflict' order by i.id
+      on conflict (inbox_id, body_hash) do nothing;
+    insert into sverka.inbox (id, provider, endpoint, book, delivery_id, body, body_hash, event_type,
+        subject_type, subject_ref, status, trace_id)
+      select ids[n], providers[n], endpoints[n], books[n], 'conflict:' || encode(hashes[n], 'hex'), '', hashes[n],
+          event_types[n], subject_types[n], subject_refs[n], 'pending', trace_ids[n]
+        from generate_subscripts(ids, 1) n
+        where outcomes[n] = 'conflict' and subject_refs[n] is not null order by 5
+      on conflict (provider, endpoint, delivery_id) do nothing;
+    perform sverka.raise_alert('inbox_conflict:' || providers[n] || ':' || endpoints[n], 'inbox_conflict', books[n],
+        null, null, 'A delivery id came again with another body; compare the two and ask the provider.', trace_ids[n])
+      from generate_subscripts(ids, 1) n where outcomes[n] = 'conflict';
+  end if;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.alert as a (key, kind, book, subject_type, subject_id, detail, trace_id)
+    values (alert_key, alert_kind, of_book, of_type, of_id, with_detail, with_trace)
+  on conflict (key) do update set
+    state = 'open', times = a.times + 1, detail = excluded.detail, trace_id = excluded.trace_id,
+    last_seen_at = clock_timestamp(), resolved_at = null,
+    opened_at = case when a.state = 'open' then a.opened_at else clock_timestamp() end;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.refuse_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% is append-only: % refused', tg_table_name, tg_op using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.refuse_delete()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% keeps every row: % refused', tg_table_name, tg_op using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.relay_health()
+ RETURNS double precision
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select extract(epoch from clock_timestamp() - min(received_at)) from sverka.inbox where status = 'pending';
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.relay_heartbeat (relay, seen_at, rejected, failed)
+    values (relay_name, clock_timestamp(), rejected_count, failed_count)
+  on conflict (relay) do update set
+    seen_at = excluded.seen_at, rejected = excluded.rejected, failed = excluded.failed;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.resolve_alert(alert_key text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.alert set state = 'resolved', resolved_at = clock_timestamp()
+    where key = alert_key and state = 'open';
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.revoke_api_key(key_id text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with revoked as (
+    update sverka.api_key set revoked_at = clock_timestamp() where id = key_id and revoked_at is null returning 1)
+  select exists (select from sverka.api_key where id = key_id);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.seal(most integer)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  horizon constant pg_snapshot := pg_current_snapshot();
+  mark xid8; sealed integer := 0; got integer; place bigint; link bytea; row_ record;
+begin
+  if not pg_try_advisory_xact_lock(hashtext('sverka.seal')) then return 0; end if;
+
+  -- A row visible now whose transaction is not before our horizon was written in another cluster's life (a restore).
+  select sealed_before into mark from sverka.seal_mark where kind = 'movement';
+  if mark > pg_snapshot_xmax(horizon) then mark := '0'; end if;
+  insert into sverka.movement_seal (position, movement_id)
+    select (select coalesce(max(position), 0) from sverka.movement_seal) + row_number() over (order by m.xid, m.id), m.id
+      from ledger.movement m
+      where m.xid >= mark and (m.xid < pg_snapshot_xmin(horizon) or m.xid >= pg_snapshot_xmax(horizon))
+        and not exists (select from sverka.movement_seal s where s.movement_id = m.id)
+      order by m.xid, m.id limit most;
+  get diagnostics got = row_count; sealed := sealed + got;
+  if got < most then
+    update sverka.seal_mark set sealed_before = pg_snapshot_xmin(horizon) where kind = 'movement';
+  end if;
+
+  select sealed_before into mark from sverka.seal_mark where kind = 'event';
+  if mark > pg_snapshot_xmax(horizon) then mark := '0'; end if;
+  insert into sverka.event_seal (position, event_id)
+    select (select coalesce(max(position), 0) from sverka.event_seal) + row_number() over (order by e.xid, e.id), e.id
+      from sverka.event e
+      where e.xid >= mark and (e.xid < pg_snapshot_xmin(horizon) or e.xid >= pg_snapshot_xmax(horizon))
+        and not exists (select from sverka.event_seal s where s.event_id = e.id)
+      order by e.xid, e.id limit most;
+  get diagnostics got = row_count; sealed := sealed + got;
+  if got < most then
+    update sverka.seal_mark set sealed_before = pg_snapshot_xmin(horizon) where kind = 'event';
+  end if;
+
+  select sealed_before into mark from sverka.seal_mark where kind = 'audit';
+  if mark > pg_snapshot_xmax(horizon) then mark := '0'; end if;
+  select s.position, s.hash into place, link from sverka.audit_seal s order by s.position desc limit 1;
+  got := 0;
+  for row_ in
+    select a.id, sverka.audit_bytes(a) as bytes from sverka.audit a
+      where a.xid >= mark and (a.xid < pg_snapshot_xmin(horizon) or a.xid >= pg_snapshot_xmax(horizon))
+        and not exists (select from sverka.audit_seal s where s.audit_id = a.id)
+      order by a.xid, a.id limit most
+  loop
+    place := coalesce(place, 0) + 1;
+    link := sha256(coalesce(link, '') || row_.bytes);
+    insert into sverka.audit_seal (position, audit_id, hash) values (place, row_.id, link);
+    got := got + 1;
+  end loop;
+  sealed := sealed + got;
+  if got < most then
+    update sverka.seal_mark set sealed_before = pg_snapshot_xmin(horizon) where kind = 'audit';
+  end if;
+  return sealed;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE PROCEDURE sverka.watch_states(IN subject_table regclass, IN subject_type text)
+ LANGUAGE plpgsql
+AS $procedure$
+begin
+  execute format('create trigger guard_move before insert or update on %s
+    for each row execute function sverka.guard_move(%L)', subject_table, subject_type);
+  execute format('create trigger audit_move after insert or update on %s
+    for each row execute function sverka.audit_move(%L)', subject_table, subject_type);
+  execute format('create trigger keep_rows before delete or truncate on %s
+    for each statement execute function sverka.refuse_delete()', subject_table);
+  execute format('alter table %s enable always trigger guard_move', subject_table);
+  execute format('alter table %s enable always trigger audit_move', subject_table);
+  execute format('alter table %s enable always trigger keep_rows', subject_table);
+end $procedure$
+; -- sverka_owner
+
+
+-- Grants on schemas
+
+grant usage on schema ledger to sverka_console;
+grant usage on schema ledger to sverka_gateway;
+grant usage on schema ledger to sverka_owner;
+grant usage on schema ledger to sverka_worker;
+grant usage on schema sverka to sverka_cabinet;
+grant usage on schema sverka to sverka_console;
+grant usage on schema sverka to sverka_gateway;
+grant usage on schema sverka to sverka_relay;
+grant usage on schema sverka to sverka_reports;
+grant usage on schema sverka to sverka_worker;
+
+-- Grants on tables and views
+
+grant select on ledger.account to sverka_console;
+grant select on ledger.account to sverka_gateway;
+grant select on ledger.account to sverka_worker;
+grant select on ledger.account_balance to sverka_console;
+grant select on ledger.account_balance to sverka_gateway;
+grant select on ledger.account_balance to sverka_worker;
+grant select on ledger.asset to sverka_console;
+grant select on ledger.asset to sverka_gateway;
+grant select on ledger.asset to sverka_worker;
+grant select on ledger.entry to sverka_console;
+grant select on ledger.entry to sverka_gateway;
+grant select on ledger.entry to sverka_worker;
+grant select on ledger.movement to sverka_console;
+grant select on ledger.movement to sverka_gateway;
+grant select on ledger.movement to sverka_owner;
+grant select on ledger.movement to sverka_worker;
+grant select on ledger.verified to sverka_console;
+grant select on ledger.verified to sverka_worker;
+grant select on sverka."user" to sverka_console;
+grant select on sverka."user" to sverka_worker;
+grant select on sverka.alert to sverka_console;
+grant select on sverka.alert to sverka_worker;
+grant select on sverka.api_key to sverka_console;
+grant select on sverka.api_key to sverka_gateway;
+grant select on sverka.api_key to sverka_worker;
+grant select on sverka.audit to sverka_console;
+grant select on sverka.audit to sverka_worker;
+grant select on sverka.audit_seal to sverka_console;
+grant select on sverka.audit_seal to sverka_worker;
+grant select on sverka.customer to sverka_console;
+grant select on sverka.customer to sverka_gateway;
+grant insert, select on sverka.customer to sverka_worker;
+grant select on sverka.dead_letter to sverka_console;
+grant insert, select, update on sverka.dead_letter to sverka_worker;
+grant insert, select on sverka.decision to sverka_console;
+grant select on sverka.decision to sverka_worker;
+grant select on sverka.deposit to sverka_console;
+grant select on sverka.deposit to sverka_gateway;
+grant insert, select, update on sverka.deposit to sverka_worker;
+grant select on sverka.deposit_address to sverka_console;
+grant select on sverka.deposit_address to sverka_gateway;
+grant insert, select, update on sverka.deposit_address to sverka_worker;
+grant select on sverka.event to sverka_console;
+grant select on sverka.event to sverka_gateway;
+grant insert, select on sverka.event to sverka_worker;
+grant select on sverka.event_seal to sverka_console;
+grant select on sverka.event_seal to sverka_gateway;
+grant select on sverka.event_seal to sverka_worker;
+grant select on sverka.inbox to sverka_console;
+grant insert, select, update on sverka.inbox to sverka_worker;
+grant select on sverka.inbox_conflict to sverka_console;
+grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.merchant to sverka_console;
+grant select on sverka.merchant to sverka_gateway;
+grant select on sverka.merchant to sverka_worker;
+grant select on sverka.movement_seal to sverka_console;
+grant select on sverka.movement_seal to sverka_gateway;
+grant select on sverka.movement_seal to sverka_worker;
+grant delete, insert, select, update on sverka.rate_limit to sverka_gateway;
+grant select on sverka.relay_heartbeat to sverka_console;
+grant select on sverka.relay_heartbeat to sverka_worker;
+grant select on sverka.request to sverka_console;
+grant select on sverka.request to sverka_gateway;
+grant insert, select on sverka.request to sverka_worker;
+grant select on sverka.schema_version to sverka_cabinet;
+grant select on sverka.schema_version to sverka_console;
+grant select on sverka.schema_version to sverka_gateway;
+grant select on sverka.schema_version to sverka_relay;
+grant select on sverka.schema_version to sverka_reports;
+grant select on sverka.schema_version to sverka_worker;
+grant select on sverka.source to sverka_console;
+grant insert, select, update on sverka.source to sverka_worker;
+grant select on sverka.state_move to sverka_console;
+grant select on sverka.state_move to sverka_worker;
+
+-- Grants on columns
+
+
+-- Grants on sequences
+
+grant usage on sequence sverka.read_ticket to sverka_worker;
+
+-- Grants on functions
+
+grant execute on ledger.mark_verified(accounts bigint[], seqs bigint[], balances numeric[]) to sverka_worker;
+grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
+grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
+grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
+grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
+grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
+grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
+grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
+grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
+grant execute on sverka.relay_health() to sverka_relay;
+grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
+grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
+grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
+grant execute on sverka.seal(most integer) to sverka_gateway;
+grant execute on sverka.seal(most integer) to sverka_worker;
