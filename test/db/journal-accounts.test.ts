@@ -106,7 +106,7 @@ it('an asset that is not listed is refused with what to do, an account that cann
 
 it('balances are bigint, add up, and name the last movement', async () => {
   const purse = await openPurse(pool);
-  await fund(pool, purse, purse.wallet, 100n);
+  await fund(pool, purse, { wallet: 100n });
   const [last] = await postNow(pool, movement([leg(purse.wallet, -30n), leg(purse.hold, 30n)]));
   const balances = await readBalances(queriesOf(pool), [purse.wallet, purse.card]);
   expect(balances.get(purse.wallet)).toMatchObject({ seq: 2n, balance: 70n, lastMovementId: last?.movementId });

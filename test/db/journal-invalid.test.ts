@@ -34,7 +34,7 @@ describe('an instruction that is not sound is invalid with a reason and moves no
     yen = await openPurse(pool, { asset: 'JPY', merchantId: purse.owner.merchantId });
     stranger = await openPurse(pool);
     testBook = await openPurse(pool, { book: 'test', merchantId: purse.owner.merchantId });
-    await fund(pool, purse, purse.wallet, 1_000n);
+    await fund(pool, purse, { wallet: 1_000n });
   });
 
   it.each<[string, () => Line[]]>([
@@ -113,7 +113,7 @@ describe('amounts', () => {
   it('that would leave BIGINT for a fiat asset are refused at posting, in both directions', async () => {
     const purse = await openPurse(pool);
     const large = 9_000_000_000_000_000_000n;
-    await fund(pool, purse, purse.wallet, large);
+    await fund(pool, purse, { wallet: large });
     const [more] = await postNow(pool, movement([leg(purse.clearing, -large), leg(purse.hold, large)]));
     expect(more).toMatchObject({ outcome: 'insufficient', detail: String(purse.clearing) });
     const other = await openPurse(pool, { merchantId: newId('merchant') });
@@ -124,8 +124,8 @@ describe('amounts', () => {
   it('of an 18-decimal token go past BIGINT', async () => {
     const purse = await openPurse(pool, { asset: 'ETH' });
     const amount = 12_345_678_901_234_567_890_123_456_789_012_345_678n;
-    await fund(pool, purse, purse.wallet, amount);
-    await fund(pool, purse, purse.wallet, 1n);
+    await fund(pool, purse, { wallet: amount });
+    await fund(pool, purse, { wallet: 1n });
     expect(await balanceOf(pool, purse.wallet)).toBe(amount + 1n);
     const [over] = await postNow(
       pool,

@@ -25,7 +25,7 @@ it.each([1, 20_261_130, 777_001])(
   async (seed) => {
     const { difference, met } = await compareHistory(pool, { seed, movements: 2_000 });
     expect(difference).toBeNull();
-    expect([...met]).toEqual(expect.arrayContaining([...OUTCOMES, ...REASONS]));
+    expect([...OUTCOMES, ...REASONS].filter((each) => !met.has(each))).toEqual([]);
     await expectMoneyInvariants(pool, 'any');
   },
 );

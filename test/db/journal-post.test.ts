@@ -104,10 +104,10 @@ describe('a movement', () => {
   it('is refused below the floor, and its key stays free for when there is money', async () => {
     const purse = await openPurse(pool);
     const spend = movement([leg(purse.wallet, -80n), leg(purse.clearing, 80n)]);
-    await fund(pool, purse, purse.wallet, 79n);
+    await fund(pool, purse, { wallet: 79n });
     const [refused] = await postNow(pool, spend);
     expect(refused).toEqual({ outcome: 'insufficient', detail: String(purse.wallet), movementId: null, moved: [] });
-    await fund(pool, purse, purse.wallet, 1n);
+    await fund(pool, purse, { wallet: 1n });
     expect((await postNow(pool, spend))[0]?.outcome).toBe('posted');
     expect(await balanceOf(pool, purse.wallet)).toBe(0n);
   });
@@ -170,8 +170,8 @@ describe('a movement', () => {
 describe('draws', () => {
   it('take what the line above could not, each down to its floor, and the last takes the rest', async () => {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.card, 20n);
-    await fund(pool, purse, purse.wallet, 70n);
+    await fund(pool, purse, { card: 20n });
+    await fund(pool, purse, { wallet: 70n });
     const forced = movement([
       leg(purse.card, -110n),
       draw(purse.wallet),
@@ -180,14 +180,14 @@ describe('draws', () => {
     ]);
     const [first] = await postNow(pool, forced);
     expect(first).toMatchObject({ outcome: 'posted', moved: [-20n, -70n, -20n, 110n] });
-    await fund(pool, purse, purse.card, 500n);
+    await fund(pool, purse, { card: 500n });
     const [again] = await postNow(pool, forced);
     expect(again).toEqual({ ...first, outcome: 'duplicate' });
   });
 
   it('that need nothing leave no entry', async () => {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.card, 110n);
+    await fund(pool, purse, { card: 110n });
     const spend = movement([leg(purse.card, -110n), draw(purse.wallet), leg(purse.clearing, 110n)]);
     expect((await postNow(pool, spend))[0]?.moved).toEqual([-110n, 0n, 110n]);
     const { rows } = await pool.query('select from ledger.entry where account_id = $1', [purse.wallet]);
@@ -196,8 +196,8 @@ describe('draws', () => {
 
   it('are insufficient, naming the last account, where the chain does not end in the receivable', async () => {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.card, 40n);
-    await fund(pool, purse, purse.wallet, 60n);
+    await fund(pool, purse, { card: 40n });
+    await fund(pool, purse, { wallet: 60n });
     const spend = movement([leg(purse.card, -101n), draw(purse.wallet), leg(purse.clearing, 101n)]);
     expect((await postNow(pool, spend))[0]).toMatchObject({ outcome: 'insufficient', detail: String(purse.wallet) });
   });
@@ -206,7 +206,7 @@ describe('draws', () => {
 describe('guards and collect', () => {
   it('refuse money out while anything is owed, and let it go once money that came in has paid', async () => {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.wallet, 30n);
+    await fund(pool, purse, { wallet: 30n });
     const takeBack = movement([leg(purse.wallet, -50n), draw(purse.receivable), leg(purse.clearing, 50n)]);
     expect((await postNow(pool, takeBack))[0]?.moved).toEqual([-30n, -20n, 50n]);
 

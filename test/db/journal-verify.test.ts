@@ -24,7 +24,7 @@ beforeEach(async () => {
   worker = createPool(database.urlFor('worker'), { max: 2, applicationName: 'test' });
   superuser = createPool(database.url, { max: 1, applicationName: 'test' });
   purse = await openPurse(worker);
-  await fund(worker, purse, purse.wallet, 1_000n);
+  await fund(worker, purse, { wallet: 1_000n });
   for (let i = 1n; i <= 5n; i += 1n) await postNow(worker, movement([leg(purse.wallet, -i), leg(purse.hold, i)]));
   await postNow(worker, movement([leg(purse.card, -5n), draw(purse.wallet), leg(purse.clearing, 5n)]));
 });

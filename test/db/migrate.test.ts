@@ -3,10 +3,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { migrate, schemaVersion } from '../../src/db/migrate.js';
 import { withClient } from '../../src/local/postgres.js';
+import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const FILES = join(import.meta.dirname, '../../migrations');
 const names: string[] = [];
 let folder: string;
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await openTestDatabase();
+});
+afterAll(() => database.close());
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'sverka-migrations-'));
@@ -18,10 +25,8 @@ afterEach(async () => {
   });
 });
 
-const adminUrl = () => process.env.TEST_DATABASE_ADMIN_URL ?? '';
-
 async function admin(work: (query: (sql: string) => Promise<unknown>) => Promise<void>): Promise<void> {
-  await withClient(adminUrl(), (client) => work((sql) => client.query(sql)));
+  await withClient(database.url, (client) => work((sql) => client.query(sql)));
 }
 
 /** A database with nothing in it. */
@@ -31,7 +36,7 @@ async function emptyDatabase(): Promise<string> {
   await admin(async (query) => {
     await query(`create database ${name} template template0`);
   });
-  const url = new URL(adminUrl());
+  const url = new URL(database.url);
   url.pathname = `/${name}`;
   return url.href;
 }
@@ -95,13 +100,13 @@ it.each([
   ['000001_code.ts', /six digits/],
 ])('%s is no name for a migration', async (name, message) => {
   await writeFile(join(folder, name), 'select 1;');
-  await expect(migrate(adminUrl(), folder)).rejects.toThrow(message);
+  await expect(migrate(database.url, folder)).rejects.toThrow(message);
 });
 
 it('a number that is there twice is refused', async () => {
   await writeFile(join(folder, '000001_a.sql'), 'select 1;');
   await writeFile(join(folder, '000001_b.sql'), 'select 1;');
-  await expect(migrate(adminUrl(), folder)).rejects.toThrow(/000001 is there twice/);
+  await expect(migrate(database.url, folder)).rejects.toThrow(/000001 is there twice/);
 });
 
 it('every migration gives its role back, so that the next one does not inherit it', async () => {

@@ -40,7 +40,7 @@ beforeAll(async () => {
   owner = createPool(database.url, { max: 2, applicationName: 'test' });
   for (const role of ROLES) pools.set(role, createPool(database.urlFor(role), { max: 2, applicationName: 'test' }));
   const purse = await openPurse(owner);
-  await fund(owner, purse, purse.wallet, 100n);
+  await fund(owner, purse, { wallet: 100n });
 });
 afterAll(async () => {
   await Promise.all([owner, ...pools.values()].map((pool) => pool.end()));

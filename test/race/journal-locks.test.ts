@@ -56,7 +56,7 @@ const LOCK = 'where a.id = any (accounts) order by a.id for no key update';
 describe('a debit behind another whose transaction is open', () => {
   async function twoDebits() {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.wallet, 100n);
+    await fund(pool, purse, { wallet: 100n });
     const debit = () => movement([leg(purse.wallet, -80n), leg(purse.clearing, 80n)]);
     const seen = await behindAnOpenTransaction(debit(), debit());
     return { ...seen, left: await balanceOf(pool, purse.wallet) };
@@ -98,7 +98,7 @@ describe('a debit behind another whose transaction is open', () => {
 describe('a guarded debit behind the transaction that opens the debt', () => {
   async function debtAndDebit() {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.card, 50n);
+    await fund(pool, purse, { card: 50n });
     const debt = movement([leg(purse.wallet, -30n), draw(purse.receivable), leg(purse.clearing, 30n)]);
     return behindAnOpenTransaction(
       debt,
@@ -119,7 +119,7 @@ describe('a guarded debit behind the transaction that opens the debt', () => {
 
 it('a debit that waits too long for a lock moves nothing and can be tried again', async () => {
   const purse = await openPurse(pool);
-  await fund(pool, purse, purse.wallet, 10n);
+  await fund(pool, purse, { wallet: 10n });
   const debit = movement([leg(purse.wallet, -1n), leg(purse.clearing, 1n)]);
   await inTransaction(pool, async (tx) => {
     await post(tx, [movement([leg(purse.wallet, -2n), leg(purse.clearing, 2n)])], { traceId: null });

@@ -29,7 +29,7 @@ describeIfThere('through PgBouncer in transaction mode (skipped where pgbouncer 
 
   it('150 debits of 1 on a wallet of 100 by 16 clients on 4 connections: exactly 100 are posted', async () => {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.wallet, 100n);
+    await fund(pool, purse, { wallet: 100n });
     const results = await Promise.all(
       Array.from({ length: 150 }, () => postNow(pool, movement([leg(purse.wallet, -1n), leg(purse.clearing, 1n)]))),
     );

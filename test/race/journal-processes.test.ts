@@ -20,7 +20,7 @@ beforeEach(async () => {
   database = await openTestDatabase();
   pool = createPool(database.urlFor('worker'), { max: 2, applicationName: 'test' });
   purse = await openPurse(pool);
-  await fund(pool, purse, purse.wallet, 100n);
+  await fund(pool, purse, { wallet: 100n });
 });
 afterEach(async () => {
   await expectMoneyInvariants(pool);

@@ -48,7 +48,7 @@ function together<T>(count: number, start: (i: number) => Promise<T>): Promise<T
 
 it('150 debits of 1 on a wallet of 100, by many callers: exactly 100 are posted', async () => {
   const purse = await openPurse(pool);
-  await fund(pool, purse, purse.wallet, 100n);
+  await fund(pool, purse, { wallet: 100n });
   const results = await together(150, async () => {
     const [result] = await postNow(pool, movement([leg(purse.wallet, -1n), leg(purse.clearing, 1n)]));
     return result;
@@ -59,7 +59,7 @@ it('150 debits of 1 on a wallet of 100, by many callers: exactly 100 are posted'
 
 it('two withdrawals of 80 that both saw a balance of 100: one is posted, one is insufficient', async () => {
   const purse = await openPurse(pool);
-  await fund(pool, purse, purse.wallet, 100n);
+  await fund(pool, purse, { wallet: 100n });
   const results = await together(2, async () => {
     const [result] = await postNow(pool, movement([leg(purse.wallet, -80n), leg(purse.clearing, 80n)]));
     return result;
@@ -91,8 +91,8 @@ it('one key with accounts that share nothing: never a second posting', async () 
 
 it('200 transfers A to B against 200 B to A: all are posted at the first try, so no deadlock', async () => {
   const a = await openPurse(pool);
-  await fund(pool, a, a.wallet, 400n);
-  await fund(pool, a, a.hold, 400n);
+  await fund(pool, a, { wallet: 400n });
+  await fund(pool, a, { hold: 400n });
   const results = await together(400, async (i) => {
     const [from, to] = i % 2 === 0 ? [a.wallet, a.hold] : [a.hold, a.wallet];
     const [result] = await postNow(pool, movement([leg(from, -1n), leg(to, 1n)]));
@@ -104,8 +104,8 @@ it('200 transfers A to B against 200 B to A: all are posted at the first try, so
 
 it('chains over the same accounts in opposite orders: no deadlock, and exactly what was there is spent', async () => {
   const purse = await openPurse(pool);
-  await fund(pool, purse, purse.card, 40n);
-  await fund(pool, purse, purse.wallet, 60n);
+  await fund(pool, purse, { card: 40n });
+  await fund(pool, purse, { wallet: 60n });
   const results = await together(160, async (i) => {
     const [first, second] = i % 2 === 0 ? [purse.card, purse.wallet] : [purse.wallet, purse.card];
     const [result] = await postNow(pool, movement([leg(first, -1n), draw(second), leg(purse.clearing, 1n)]));
@@ -117,7 +117,7 @@ it('chains over the same accounts in opposite orders: no deadlock, and exactly w
 it('two finalizers of one hold: both take from it, so one of them finds nothing', async () => {
   for (let round = 0; round < 20; round += 1) {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.wallet, 100n);
+    await fund(pool, purse, { wallet: 100n });
     await postNow(pool, movement([leg(purse.wallet, -100n), leg(purse.hold, 100n)]));
     const results = await Promise.all([
       postNow(pool, movement([leg(purse.hold, -100n), leg(purse.clearing, 100n)], { kind: 'issuance_settle' })),
@@ -151,7 +151,7 @@ it('a forced debit three times against a deposit twice: each is posted once, and
 it('eight guarded debits against the debit that opens the debt: none is posted after it', async () => {
   for (let round = 0; round < 15; round += 1) {
     const purse = await openPurse(pool);
-    await fund(pool, purse, purse.wallet, 100n);
+    await fund(pool, purse, { wallet: 100n });
     const debt = movement([leg(purse.wallet, -500n), draw(purse.receivable), leg(purse.clearing, 500n)]);
     const spend = () => movement([leg(purse.wallet, -1n), leg(purse.hold, 1n), guard(purse.receivable)]);
     const results = await together(9, (i) => postAgain(i === 4 ? debt : spend()));

@@ -59,10 +59,17 @@ export function postNow(pool: pg.Pool, ...movements: MovementInstruction[]): Pro
   return inTransaction(pool, (tx) => post(tx, movements, { traceId: null }));
 }
 
-/** Puts money on an account out of the owner's clearing account. */
-export async function fund(pool: pg.Pool, purse: Purse, account: AccountId, amount: bigint): Promise<void> {
-  const [result] = await postNow(pool, movement([leg(purse.clearing, -amount), leg(account, amount)]));
-  expect(result?.outcome).toBe('posted');
+/** Puts money on accounts of an owner out of his clearing account: `fund(pool, purse, { wallet: 100n })`. */
+export async function fund(
+  pool: pg.Pool,
+  purse: Purse,
+  amounts: Partial<Record<'wallet' | 'card' | 'hold', bigint>>,
+): Promise<void> {
+  for (const [kind, amount] of Object.entries(amounts)) {
+    const account = purse[kind as keyof typeof amounts];
+    const [result] = await postNow(pool, movement([leg(purse.clearing, -amount), leg(account, amount)]));
+    expect(result?.outcome).toBe('posted');
+  }
 }
 
 /** What the journal shows of an account: its last entry's balance. */

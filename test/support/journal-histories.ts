@@ -36,11 +36,14 @@ export async function openWorld(pool: pg.Pool): Promise<World> {
   ];
   const ids = await inTransaction(pool, (tx) => openAccounts(tx, names));
   const { rows } = await pool.query<ModelAccount & { floor: string | null; cap: string | null }>(
-    `select id, book, merchant_id as merchant, asset, floor, cap from ledger.account where id = any ($1) order by id`,
+    `select id, book, merchant_id as merchant, asset, floor, cap from ledger.account where id = any ($1)`,
     [ids],
   );
   const number = (text: string | null) => (text === null ? null : BigInt(text));
-  const accounts = rows.map((row) => ({ ...row, floor: number(row.floor), cap: number(row.cap) }));
+  // In the order of their names and not of their ids, which differ from run to run: a seed is one history.
+  const accounts = ids.flatMap((id) =>
+    rows.filter((row) => row.id === id).map((row) => ({ ...row, floor: number(row.floor), cap: number(row.cap) })),
+  );
   const groups = new Map<string, Record<string, bigint>>();
   for (const [i, name] of names.entries()) {
     const owner = [name.book, name.merchantId, name.customerId, name.asset].join(' ');
@@ -64,7 +67,9 @@ export function chanceOf(seed: number): Chance {
 
 /** One random movement: mostly sound, sometimes nonsense, sometimes an earlier key with the same or another body. */
 export function randomMovement(world: World, chance: Chance, earlier: MovementInstruction[]): MovementInstruction {
-  const before = earlier[chance(Math.max(1, earlier.length))];
+  // Every other time one of the last few, which may stand in the same batch.
+  const reach = chance(2) === 0 ? Math.min(6, earlier.length) : earlier.length;
+  const before = earlier[earlier.length - 1 - chance(Math.max(1, reach))];
   const turn = chance(100);
   if (before && turn < 8) return before;
   const made = {
@@ -79,46 +84,65 @@ export function randomMovement(world: World, chance: Chance, earlier: MovementIn
 }
 
 function randomLines(world: World, chance: Chance): Line[] {
-  const group = pick(world.groups, chance);
+  const lines = soundLines(pick(world.groups, chance), chance);
+  const among = pick([world.accounts.map((account) => account.id), Object.values(pick(world.groups, chance))], chance);
+  const at = chance(lines.length);
+  switch (chance(24)) {
+    case 0: // one line on an account that has nothing to do with it
+      return lines.map((line, i) => (i === at ? { ...line, account: pick(among, chance) } : line));
+    case 1: // one amount that is wrong
+      return lines.map((line, i) => (i === at && line.role === 'leg' ? leg(line.account, line.amount + 1n) : line));
+    case 2: // one line that is missing
+      return lines.filter((_, i) => i !== at);
+    case 3:
+      return nonsense(among, chance);
+    default:
+      return lines;
+  }
+}
+
+function soundLines(group: Group, chance: Chance): Line[] {
   const wallet = group.wallet as bigint;
   const receivable = group.receivable as bigint;
   const counterpart = (group['clearing:custody'] ?? group.opening) as bigint;
   const amount = randomAmount(chance);
-  switch (chance(10)) {
+  switch (chance(9)) {
     case 0:
-      return nonsense(world, chance);
     case 1:
-    case 2:
       return [leg(counterpart, -amount), leg(pick([wallet, group.card ?? wallet], chance), amount)];
-    case 3:
+    case 2:
       return [leg(wallet, -amount), leg(counterpart, amount), guard(receivable)];
-    case 4:
+    case 3:
       return [leg(wallet, -amount), draw(receivable), leg(counterpart, amount)];
-    case 5:
-    case 6: {
+    case 4:
+    case 5: {
       if (group.card === undefined) return [leg(wallet, -amount), leg(counterpart, amount)];
       const forced = chance(2) === 0 ? [draw(receivable)] : [];
       return [leg(group.card, -amount), draw(wallet), ...forced, leg(counterpart, amount)];
     }
+    case 6:
     case 7:
-    case 8:
       return [
         { role: 'collect', account: wallet },
         { role: 'collect', account: receivable },
       ];
-    default: {
-      const [from, to, third] = Object.values(group).sort(() => chance(3) - 1) as [bigint, bigint, bigint];
-      const part = amount > 1n ? amount / 2n : amount;
-      return amount === part
-        ? [leg(from, -amount), leg(to, amount)]
-        : [leg(from, -amount), leg(to, part), leg(third, amount - part)];
-    }
+    default:
+      return threeWays(Object.values(group), amount, chance);
   }
 }
 
-function nonsense(world: World, chance: Chance): Line[] {
+/** From one account of the group to two others; an amount of 1 to one other. */
+function threeWays(accounts: bigint[], amount: bigint, chance: Chance): Line[] {
+  const first = chance(accounts.length);
+  const [from, to, third] = [0, 1, 2].map((step) => accounts[(first + step) % accounts.length] as bigint);
+  if (from === undefined || to === undefined || third === undefined) throw new Error('A group has three accounts.');
+  if (amount === 1n) return [leg(from, -amount), leg(to, amount)];
+  return [leg(from, -amount), leg(to, amount / 2n), leg(third, amount - amount / 2n)];
+}
+
+function nonsense(among: readonly bigint[], chance: Chance): Line[] {
   return Array.from({ length: chance(5) }, (): Line => {
-    const account = chance(12) === 0 ? 999_999n : pick(world.accounts, chance).id;
+    const account = chance(12) === 0 ? 999_999n : pick(among, chance);
     const role = pick(['leg', 'leg', 'draw', 'guard', 'collect'] as const, chance);
     return role === 'leg' ? leg(account, BigInt(chance(5) - 2)) : { role, account };
   });
