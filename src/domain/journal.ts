@@ -94,7 +94,6 @@ export type AccountId = bigint;
 export type Line =
   | { readonly role: 'leg'; readonly account: AccountId; readonly amount: Minor }
   | { readonly role: 'draw' | 'guard' | 'collect'; readonly account: AccountId };
-export type LineRole = Line['role'];
 
 /** One business fact, as a caller wants it posted. */
 export interface MovementInstruction {
