@@ -23,6 +23,12 @@ export interface Page {
   readonly createdTo: string | undefined;
 }
 
+/** What a caller asks for. */
+export interface Wanted<Narrowed = Filters> {
+  readonly filters: Narrowed;
+  readonly page: Page;
+}
+
 /** Collects conditions and their parameters, so that each value stands beside its column. */
 export interface Where {
   add(condition: (parameter: (value: unknown) => string) => string): void;
@@ -46,14 +52,14 @@ export function createWhere(): Where {
   };
 }
 
-export async function listDeposits(db: Tx, of: Scope, filters: Filters, page: Page): Promise<DepositRecord[]> {
-  const { sql, params } = listQuery({ select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' }, of, filters, page);
+export async function listDeposits(db: Tx, of: Scope, wanted: Wanted): Promise<DepositRecord[]> {
+  const { sql, params } = listQuery({ select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' }, of, wanted);
   return (await db.query<DepositRow>(sql, params)).map(toDepositRecord);
 }
 
-export function listDepositAddresses(db: Tx, of: Scope, filters: Filters, page: Page): Promise<DepositAddressRecord[]> {
+export function listDepositAddresses(db: Tx, of: Scope, wanted: Wanted): Promise<DepositAddressRecord[]> {
   const from = { select: DEPOSIT_ADDRESS_SELECT, table: 'sverka.deposit_address', alias: 'a' };
-  const { sql, params } = listQuery(from, of, filters, page);
+  const { sql, params } = listQuery(from, of, wanted);
   return db.query<DepositAddressRecord>(sql, params);
 }
 
@@ -64,8 +70,7 @@ export function listDepositAddresses(db: Tx, of: Scope, filters: Filters, page: 
 export function listQuery(
   from: { select: string; table: string; alias: string },
   of: Scope,
-  filters: Filters,
-  page: Page,
+  { filters, page }: Wanted,
 ): { sql: string; params: unknown[] } {
   const { alias } = from;
   const where = createWhere();

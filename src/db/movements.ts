@@ -1,6 +1,6 @@
 import { isId } from '../contracts/ids.js';
 import type { EntryRecord, MovementRecord } from '../contracts/movement.js';
-import { addPeriod, createWhere, type Page, type Scope, type Where } from './lists.js';
+import { addPeriod, createWhere, type Scope, type Wanted, type Where } from './lists.js';
 import { movementId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -63,10 +63,9 @@ export async function findMovement(db: Tx, of: Scope, id: string): Promise<Movem
 export async function listMovements(
   db: Tx,
   of: Scope,
-  filters: MovementFilters,
-  page: Page,
+  { filters, page }: Wanted<MovementFilters>,
 ): Promise<ListedMovement[]> {
-  const where = filtered(of, filters, page);
+  const where = filtered(of, { filters, page });
   if (page.after !== null) where.add((p) => `m.id < ${p(page.after)}::bigint`);
   const rows = await db.query<MovementRow>(
     `select ${SELECT}, m.id::text as position from ledger.movement m
@@ -83,11 +82,10 @@ export async function listMovements(
 export async function followMovements(
   db: Tx,
   of: Scope,
-  filters: MovementFilters,
-  page: Page,
+  { filters, page }: Wanted<MovementFilters>,
 ): Promise<{ movements: ListedMovement[]; end: string }> {
   await db.query('select sverka.seal($1)', [SEALED_AT_ONCE]);
-  const where = filtered(of, filters, page);
+  const where = filtered(of, { filters, page });
   const after = where.parameter(page.after ?? '0');
   const rows = await db.query<MovementRow | { rowId: null; end: string }>(
     `select f.*, e.end from (select coalesce(max(position), 0)::text as end from sverka.movement_seal) e
@@ -111,7 +109,7 @@ function bytesOf(id: string): Buffer {
   return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
 }
 
-function filtered(of: Scope, filters: MovementFilters, page: Page): Where {
+function filtered(of: Scope, { filters, page }: Wanted<MovementFilters>): Where {
   const where = createWhere();
   where.add((p) => `m.book = ${p(of.book)} and m.merchant_id = ${p(of.merchantId)}`);
   const columns = [
@@ -159,11 +157,17 @@ async function withEntries(db: Tx, rows: readonly MovementRow[]): Promise<Listed
   }));
 }
 
-function toRecord({ key, compensates, rowId: _, position: __, ...row }: MovementRow, entries: EntryRow[]) {
+function toRecord(row: MovementRow, entries: readonly EntryRow[]): MovementRecord {
   return {
-    ...row,
-    id: movementId(key),
-    compensates: compensates && movementId(compensates),
+    id: movementId(row.key),
+    kind: row.kind,
+    subjectType: row.subjectType,
+    subjectId: row.subjectId,
+    generation: row.generation,
+    recordedAt: row.recordedAt,
+    traceId: row.traceId,
+    compensates: row.compensates && movementId(row.compensates),
+    reference: row.reference,
     entries: entries.map((entry) => ({ ...entry, amount: BigInt(entry.amount), balance: BigInt(entry.balance) })),
   };
 }

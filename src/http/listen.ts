@@ -18,9 +18,10 @@ export async function listen(
   fetch: (request: Request) => Response | Promise<Response>,
   options: { host: string; port: number },
 ): Promise<Listener> {
+  const answer = getRequestListener(fetch, { overrideGlobalObjects: false });
   const server = createServer(
     { requestTimeout: REQUEST_TIMEOUT_MS, keepAliveTimeout: KEEP_ALIVE_MS },
-    getRequestListener(fetch, { overrideGlobalObjects: false }),
+    (incoming, outgoing) => void answer(incoming, outgoing),
   );
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

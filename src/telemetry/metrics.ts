@@ -1,4 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 
 /** Metrics of one process. Labels never hold ids, names, addresses or amounts. */
 export interface Metrics {
@@ -34,17 +34,4 @@ export function createMetrics(): Metrics {
 export function createCounter(metrics: Metrics, options: { name: string; help: string; labels: readonly string[] }) {
   const { name, help, labels } = options;
   return new Counter({ name, help, labelNames: [...labels], registers: [metrics.registry] });
-}
-
-/** A gauge in this process's registry; `read` is called at each scrape. */
-export function createGauge(metrics: Metrics, options: { name: string; help: string; read: () => number }) {
-  const { name, help, read } = options;
-  return new Gauge({
-    name,
-    help,
-    registers: [metrics.registry],
-    collect() {
-      this.set(read());
-    },
-  });
 }

@@ -176,10 +176,8 @@ describe('a movement', () => {
     const second = await moveNow({ ...back, amount: 500n }, { kind: 'deposit_orphaned', compensates: key });
     const shown = (await gateway.call('GET', `/v1/movements/${second}`, { key: merchant.keys.live })).json;
     expect(shown.compensates).toBe(first);
-    expect((shown.entries as { account: { ref: string | null } }[]).map((entry) => entry.account.ref).sort()).toEqual([
-      'dep_1',
-      null,
-    ]);
+    const entries = shown.entries as { account: { ref: string | null } }[];
+    expect(new Set(entries.map((entry) => entry.account.ref))).toEqual(new Set(['dep_1', null]));
   });
 
   test('of another merchant or the other book is not found', async () => {

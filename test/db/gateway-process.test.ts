@@ -26,7 +26,6 @@ beforeAll(async () => {
     execArgv: ['--import', 'tsx'],
     stdio: 'inherit',
     env: {
-      PATH: process.env.PATH ?? '',
       DATABASE_URL: database.urlFor('gateway'),
       TEMPORAL_ADDRESS: `127.0.0.1:${ports.nobody}`,
       SVERKA_GATEWAY_PORT: String(ports.gateway),
@@ -37,7 +36,8 @@ beforeAll(async () => {
       SVERKA_TEST_CUSTODY_WEBHOOK_SECRETS: 'x'.repeat(32),
     },
   });
-  await expect(once(child, 'message')).resolves.toEqual([{ ready: true }, undefined]);
+  const [message] = await once(child, 'message');
+  if (!message.ready) throw new Error('The first message of a process says that it is ready.');
 });
 afterAll(async () => {
   if (child?.exitCode === null) child.kill('SIGKILL');
@@ -97,5 +97,5 @@ test('at SIGTERM it ends in order, with 0, its connections closed', async () => 
   const ended = once(child, 'exit');
   child.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
-  await expect(api('/v1/wallet')).rejects.toThrow();
+  await expect(api('/v1/wallet')).rejects.toThrow('fetch failed');
 });

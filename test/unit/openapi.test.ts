@@ -20,7 +20,7 @@ test('each route stands in the document once, with an operation id of its own', 
 test('each reference leads to a component, and each component is referred to', () => {
   const names = Object.keys(document.components.schemas);
   const referred = new Set([...text.matchAll(/"#\/components\/schemas\/([A-Za-z]+)"/g)].map((match) => match[1]));
-  expect([...referred].sort()).toEqual(names);
+  expect(referred).toEqual(new Set(names));
 });
 
 test('nothing that a route refuses is documented under a status that its code does not have', () => {

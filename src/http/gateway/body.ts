@@ -15,15 +15,6 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
   return parseObject(bytes);
 }
 
-/** The body of a POST that takes none: nothing at all, or `{}`. */
-export async function readNoBody(request: Request): Promise<void> {
-  const bytes = await readBytes(request, BODY_BYTES_MAX);
-  if (bytes.length === 0) return;
-  requireJson(request.headers);
-  const members = Object.keys(parseObject(bytes));
-  if (members.length > 0) throw validationProblem([{ pointer: '', detail: 'this call takes no body, or {}' }]);
-}
-
 /** Checks a body against its schema; `validation` points at each refused member, never quoting its value. */
 export function checkBody<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body);

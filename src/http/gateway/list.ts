@@ -50,12 +50,16 @@ function readPage(call: ListCall): { page: Page; scope: CursorScope } {
   const { limit, cursor, created_from, created_to } = call.query;
   const filters = Object.entries(call.query)
     .filter(([name, value]) => name !== 'limit' && name !== 'cursor' && value !== undefined && !isEmpty(value))
-    .map(([name, value]) => `${name}=${JSON.stringify(Array.isArray(value) ? [...new Set(value)].sort() : value)}`)
+    .map(([name, value]) => `${name}=${JSON.stringify(Array.isArray(value) ? sorted(value) : value)}`)
     .sort();
   const scope = [call.path, call.caller.book, call.caller.merchantId, ...filters];
   const after = cursor === undefined ? null : decodeCursor(scope, cursor);
   const page = { after, limit: limit ?? LIMIT_DEFAULT, createdFrom: created_from, createdTo: created_to };
   return { page, scope };
+}
+
+function sorted(values: readonly unknown[]): string[] {
+  return [...new Set(values.map(String))].sort();
 }
 
 function isEmpty(value: unknown): boolean {

@@ -103,7 +103,7 @@ function toQueryParameters(parameters: Parameters, schemas: SchemaBook): Json[] 
 }
 
 function successes(route: Route, schemas: SchemaBook): Record<string, Json> {
-  const answers = Object.entries(route.answers).map(([status, answer]) => [status, toAnswer(answer, schemas)] as const);
+  const answers = Object.entries(route.answers).map(([status, doc]) => [status, toAnswer(doc, schemas)] as const);
   return { ...Object.fromEntries(answers), ...(route.needsKey && { 202: toAccepted(route.answers[202], schemas) }) };
 }
 

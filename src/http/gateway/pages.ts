@@ -50,9 +50,9 @@ async function asset(name: string): Promise<Response> {
   return new Response(await readFile(join(ASSET_FOLDER, name)), { headers: { 'content-type': type } });
 }
 
-function problemPage(code: string): Response {
+async function problemPage(code: string): Promise<Response> {
   if (!isProblemCode(code)) throw new Problem('not_found');
-  return page(String(problemDocument(code)), PLAIN_POLICY);
+  return page(await problemDocument(code), PLAIN_POLICY);
 }
 
 function page(text: string, policy: string): Response {

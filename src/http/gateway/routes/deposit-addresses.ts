@@ -9,8 +9,8 @@ import { Problem } from '../../problem.js';
 import type { Call } from '../call.js';
 import { creationHandler } from '../creation.js';
 import { answerList } from '../list.js';
-import { notFound, readById } from '../objects.js';
 import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema } from '../parameters.js';
+import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
 const inputSchema = z.strictObject({
@@ -105,7 +105,7 @@ export const listDepositAddressesRoute = defineRoute({
       find: (page) => {
         const { network, asset, customer_ref, state } = call.query;
         const filters = { 'a.network': network, 'a.asset': asset, 'c.ref': customer_ref, 'a.state': state };
-        return listDepositAddresses(call.deps.db, call.caller, filters, page);
+        return listDepositAddresses(call.deps.db, call.caller, { filters, page });
       },
       show: toDepositAddress,
       position: (record) => record.id,

@@ -7,8 +7,8 @@ import { listDeposits } from '../../../db/lists.js';
 import { NETWORKS } from '../../../domain/assets.js';
 import { DEPOSIT_STATES } from '../../../domain/deposit.js';
 import { answerList } from '../list.js';
-import { notFound, readById } from '../objects.js';
 import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema } from '../parameters.js';
+import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
 export const getDeposit = defineRoute({
@@ -58,7 +58,7 @@ export const listDepositsRoute = defineRoute({
           'c.ref': customer_ref,
           'd.tx_hash': hash,
         };
-        return listDeposits(call.deps.db, call.caller, filters, page);
+        return listDeposits(call.deps.db, call.caller, { filters, page });
       },
       show: toDeposit,
       position: (record) => record.id,

@@ -4,8 +4,8 @@ import { movementSchema, toMovement } from '../../../contracts/movement.js';
 import { findMovement, followMovements, type ListedMovement, listMovements } from '../../../db/movements.js';
 import { MOVEMENT_KINDS } from '../../../domain/journal.js';
 import { answerFollowed, answerList } from '../list.js';
-import { notFound, readById } from '../objects.js';
 import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema, single } from '../parameters.js';
+import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
 export const getMovement = defineRoute({
@@ -55,12 +55,12 @@ export const listMovementsRoute = defineRoute({
       position: ({ position }: ListedMovement) => position,
     };
     if (order !== 'asc') {
-      return answerList(call, { ...shown, find: (page) => listMovements(deps.db, caller, filters, page) });
+      return answerList(call, { ...shown, find: (page) => listMovements(deps.db, caller, { filters, page }) });
     }
     return answerFollowed(call, {
       ...shown,
       find: async (page) => {
-        const { movements, end } = await followMovements(deps.db, caller, filters, page);
+        const { movements, end } = await followMovements(deps.db, caller, { filters, page });
         return { rows: movements, end };
       },
     });

@@ -5,7 +5,7 @@ import { findRequest, type RequestRecord } from '../../../db/requests.js';
 import { problemBody } from '../../problem.js';
 import type { Answer, Call } from '../call.js';
 import { answerResource, refused } from '../creation.js';
-import { notFound } from '../objects.js';
+import { notFound } from '../read-by-id.js';
 import { openRequest } from '../request-state.js';
 import { kindOf } from '../resource-kinds.js';
 import { defineRoute } from '../route.js';
