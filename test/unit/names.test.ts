@@ -1,0 +1,93 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createActivities } from '../../src/activities/create-activities.js';
+import type { ActivityDeps } from '../../src/activities/deps.js';
+import { loadConfig } from '../../src/config.js';
+import * as ids from '../../src/contracts/ids.js';
+import * as messages from '../../src/contracts/messages.js';
+import { tidySource } from '../support/tidy-source.js';
+import { REPOSITORY_ROOT } from '../support/tree-files.js';
+
+/**
+ * Names that stand in histories and databases for ever: a run that was started under the old one cannot go on, and a
+ * key under it is not found again. Add a name here with the capability that brings it; never change or remove one.
+ */
+const WORKFLOWS = ['deposit', 'depositAddress', 'depositReconcile', 'inboxSweep'];
+const ACTIVITIES = [
+  'databaseReserveDepositAddress',
+  'databaseSuspectDepositAddress',
+  'databaseSweepInbox',
+  'pageDepositChanges',
+  'providerCreateDepositAddress',
+  'providerReadDeposit',
+  'providerReadDepositAddress',
+];
+const MESSAGES = { NUDGE_SIGNAL: 'nudge', ACCEPTED_UPDATE: 'accepted' };
+const SEARCH_ATTRIBUTES = {
+  kind: 'SverkaKind',
+  state: 'SverkaState',
+  merchant: 'SverkaMerchant',
+  ref: 'SverkaRef',
+  book: 'SverkaBook',
+  needsOperator: 'SverkaNeedsOperator',
+};
+
+test('workflow names are frozen, and each is the name of its function', () => {
+  const index = tidySource(
+    'src/workflows/index.ts',
+    readFileSync(join(REPOSITORY_ROOT, 'src/workflows/index.ts'), 'utf8'),
+  );
+  const exported = index.body.flatMap((node) => {
+    const specifiers = node['specifiers'] as { orig: { value: string }; exported: { value: string } | null }[];
+    return specifiers.map(({ orig, exported: as }) => ({ name: orig.value, as: as?.value ?? orig.value }));
+  });
+  expect(exported.map(({ as }) => as).toSorted()).toEqual(WORKFLOWS);
+  expect(exported.filter(({ name, as }) => name !== as)).toEqual([]);
+});
+
+test('activity names are frozen, and the prefix of each names its class', () => {
+  const names = Object.keys(createActivities({} as ActivityDeps)).toSorted();
+  expect(names).toEqual(ACTIVITIES);
+  expect(names.filter((name) => !/^(database|providerRead|providerCreate|page)[A-Z]/.test(name))).toEqual([]);
+});
+
+test('names of signals, updates, queries and search attributes are frozen', () => {
+  const named = Object.entries(messages).filter(([name]) => /_(SIGNAL|UPDATE|QUERY)$/.test(name));
+  expect(Object.fromEntries(named)).toEqual(MESSAGES);
+  expect(messages.SEARCH_ATTRIBUTES).toEqual(SEARCH_ATTRIBUTES);
+});
+
+test('ids of workflows and schedules are frozen', () => {
+  const merchantId = `mer_${'0'.repeat(26)}`;
+  const requestId = `req_${'1'.repeat(26)}`;
+  expect(ids.depositWorkflowId({ book: 'live', provider: 'custody', ref: 'd-1' })).toBe('deposit:live:custody:d-1');
+  expect(ids.depositAddressWorkflowId({ book: 'test', merchantId, requestId })).toBe(
+    `deposit-address:test:${merchantId}:${'1'.repeat(26)}`,
+  );
+  expect(ids.depositReconcileScheduleId({ book: 'live', provider: 'custody' })).toBe('deposit-reconcile:live:custody');
+  expect(ids.INBOX_SWEEP_WORKFLOW_ID).toBe('inbox-sweep');
+});
+
+test('names of task queues are frozen', () => {
+  expect(loadConfig({ DATABASE_URL: 'postgres://localhost/sverka' }).SVERKA_TASK_QUEUE).toBe('sverka');
+  expect(ids.providerTaskQueue('sverka', 'custody')).toBe('sverka-provider-custody');
+});
+
+test('prefixes of public ids are frozen', () => {
+  expect(ids.ID_PREFIXES).toEqual({
+    merchant: 'mer',
+    apiKey: 'key',
+    user: 'usr',
+    customer: 'cus',
+    wallet: 'wal',
+    movement: 'mov',
+    request: 'req',
+    depositAddress: 'addr',
+    deposit: 'dep',
+    event: 'evt',
+    decision: 'dec',
+    inbox: 'inb',
+    deadLetter: 'dl',
+    alert: 'alt',
+  });
+});
