@@ -17,7 +17,7 @@ export interface Guard {
   done(): void;
 }
 
-const PROGRAM = fileURLToPath(new URL('./guard.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./guard-process.mjs', import.meta.url));
 const RESTART_MS = 1_000;
 
 export interface GuardOptions {

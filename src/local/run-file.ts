@@ -1,4 +1,5 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { LocalPaths } from './paths.js';
 import { folderHash } from './paths.js';
 import { commandLine, endProcess, errorCode, isRunning } from './process-info.js';
@@ -60,6 +61,7 @@ export interface RunFileWriter {
 }
 
 const STOP_MS = 5_000;
+const LOCK_RETRY_MS = 50;
 /** Who is ended later, because the others use it. */
 const SERVERS = ['temporal', 'postgres', 'guard'];
 
@@ -68,29 +70,24 @@ const SERVERS = ['temporal', 'postgres', 'guard'];
  * running is ended first, each pid only after its command line was found to be ours.
  */
 export async function claimRunFile(paths: LocalPaths): Promise<RunFileWriter> {
-  const first: Partial<RunFile> = {
-    version: 1,
-    ready: false,
-    startedAt: new Date().toISOString(),
-    pids: { self: process.pid },
-  };
-  const partial = `${paths.runFile}.${process.pid}.claim`;
-  writeFileSync(partial, text(first), { mode: 0o600 });
+  const unlock = await lock(`${paths.runFile}.lock`);
   try {
-    while (!tryLink(partial, paths.runFile)) await clearDeadRun(paths);
+    await endDeadRun(paths);
+    const file = writer(paths.runFile, { version: 1, ready: false, startedAt: new Date().toISOString() });
+    file.put('pids', 'self', process.pid);
+    return file;
   } finally {
-    rmSync(partial, { force: true });
+    unlock();
   }
-  return writer(paths.runFile, first);
 }
 
 /** What the file says, or null when there is none. A damaged file counts as none: nothing in it can be trusted. */
 export function readRunFile(file: string): Partial<RunFile> | null {
   try {
-    const value: unknown = JSON.parse(readFileSync(file, 'utf8'));
-    return typeof value === 'object' && value !== null ? value : null;
+    const value: unknown = JSON.parse(readIfThere(file) ?? 'null');
+    return typeof value === 'object' ? value : null;
   } catch (error) {
-    if (errorCode(error) === 'ENOENT' || error instanceof SyntaxError) return null;
+    if (error instanceof SyntaxError) return null;
     throw error;
   }
 }
@@ -115,7 +112,32 @@ function text(content: Partial<RunFile>): string {
   return `${JSON.stringify(content, null, 1)}\n`;
 }
 
-/** A link is made only when the name is free: of two starts at once, one loses here. */
+/** Two starts at once look at the run file one after the other. A lock whose owner died is taken away. */
+async function lock(file: string): Promise<() => void> {
+  const mine = `${file}.${process.pid}`;
+  writeFileSync(mine, String(process.pid), { mode: 0o600 });
+  try {
+    // A link is made only where nothing is, and shows the pid from its first moment.
+    while (!tryLink(mine, file)) {
+      const owner = Number(readIfThere(file) ?? process.pid);
+      if (owner === process.pid || isStart(owner)) await pause(LOCK_RETRY_MS);
+      else rmSync(file, { force: true });
+    }
+  } finally {
+    rmSync(mine, { force: true });
+  }
+  return () => rmSync(file, { force: true });
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errorCode(error) === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 function tryLink(from: string, to: string): boolean {
   try {
     linkSync(from, to);
@@ -126,25 +148,29 @@ function tryLink(from: string, to: string): boolean {
   }
 }
 
-async function clearDeadRun(paths: LocalPaths): Promise<void> {
+async function endDeadRun(paths: LocalPaths): Promise<void> {
   const found = readRunFile(paths.runFile);
-  const self = found?.pids?.['self'];
-  if (self !== undefined && isRunning(self) && commandLine(self)?.includes('start.ts')) {
+  if (found === null) return;
+  const self = found.pids?.['self'];
+  if (self !== undefined && isStart(self)) {
     throw new Error(
-      `Sverka already runs here: process ${self}, since ${found?.startedAt}. Stop it with Ctrl-C in its terminal or ` +
+      `Sverka already runs here: process ${self}, since ${found.startedAt}. Stop it with Ctrl-C in its terminal or ` +
         `by \`kill ${self}\`; or give this one a folder of its own by SVERKA_STATE_DIR.`,
     );
   }
   // Nobody who waits for `ready` may take the dead run for the one that begins now.
-  if (found !== null) writer(paths.runFile, found).set({ ready: false });
-  const pids = Object.entries(found?.pids ?? {}).filter(([name]) => name !== 'self');
+  writer(paths.runFile, found).set({ ready: false });
+  const pids = Object.entries(found.pids ?? {}).filter(([name]) => name !== 'self');
   const users = pids.filter(([name]) => !SERVERS.includes(name));
   await Promise.all(users.map(([, pid]) => endLeftover(pid, 'SIGTERM', paths.state)));
   for (const server of SERVERS) {
-    const pid = found?.pids?.[server];
+    const pid = found.pids?.[server];
     if (pid !== undefined) await endLeftover(pid, server === 'postgres' ? 'SIGINT' : 'SIGTERM', paths.state);
   }
-  rmSync(paths.runFile, { force: true });
+}
+
+function isStart(pid: number): boolean {
+  return isRunning(pid) && commandLine(pid)?.includes('start.ts') === true;
 }
 
 async function endLeftover(pid: number, signal: NodeJS.Signals, state: string): Promise<void> {

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import { isRunning, sendSignal } from '../../src/local/process-info.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
 
+// Each starts the product, some twice; the bound is only for a machine that does much else.
+jest.setTimeout(240_000);
+
 const PROCESSES = ['guard', 'postgres', 'temporal', 'worker', 'gateway', 'relay', 'simulators'] as const;
 
 let folder: ProductFolder;

@@ -7,7 +7,7 @@ import { REPOSITORY } from '../../src/local/paths.js';
 import { commandLine, isRunning, sendSignal } from '../../src/local/process-info.js';
 import { type RunFile, readRunFile } from '../../src/local/run-file.js';
 
-const UP_WITHIN_MS = 50_000;
+const UP_WITHIN_MS = 90_000;
 
 /** A state folder of its own, so that no test touches the developer's `.sverka`. */
 export interface ProductFolder {
