@@ -285,9 +285,9 @@ async function moveOn(
   }
 }
 
-/** A deposit that goes on needs its workflow; one that waited has a workflow that should look. */
+/** A new deposit that goes on needs its workflow; one that waited has a workflow that should look. */
 function followed({ outcome, before, record }: AppliedDeposit): boolean {
   if (outcome !== 'changed' || record === null) return false;
   const goesOn = record.state === 'noticed' || record.state === 'confirming';
-  return goesOn ? before === null : before !== record.state;
+  return goesOn ? before === null : before !== null && before !== record.state;
 }

@@ -44,8 +44,9 @@ export interface AppliedDeposit {
   readonly ref: string;
   /** `stale`: its read began before the last apply, read again. `unmatched`: the address is not ours (yet). */
   readonly outcome: 'changed' | 'unchanged' | 'stale' | 'unmatched';
-  /** How it stood before, and as it is now; null when unmatched. */
+  /** How it stood before; null when it is new, or unmatched. */
   readonly before: DepositRecord['state'] | null;
+  /** As it is now; null when unmatched. */
   readonly record: DepositRecord | null;
 }
 
@@ -61,14 +62,15 @@ export function depositPlace(place: { address: string; tag: string | null }): st
  */
 export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<AppliedDeposit[]> {
   const found = await findOwners(tx, batch);
-  const locked = await lockAll(tx, batch, found);
+  const { locked, added } = await lockAll(tx, batch, found);
   const credited = await creditedElsewhere(tx, batch.source, found);
   const work: Weighed[] = [];
   for (const item of found) {
     const record = locked.get(item.ref);
     if (!record) continue;
     const output = outputOf(item.reading);
-    const weighed = weigh(batch, item, { record, copied: credited.get(output) });
+    const before = added.has(item.ref) ? null : record.state;
+    const weighed: Weighed = { ...weigh(batch, item, { record, copied: credited.get(output) }), before };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
     if (weighed.plan.credit)
@@ -93,7 +95,7 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
 /** A deposit under its lock, with what the read makes of it. `record` follows its moves. */
 interface Weighed {
   readonly found: FoundDeposit;
-  readonly before: DepositRecord['state'];
+  readonly before: AppliedDeposit['before'];
   readonly flagged: boolean;
   record: DepositRecord;
   readonly plan: DepositPlan;
@@ -113,19 +115,21 @@ async function findOwners(tx: Tx, { source, ...batch }: DepositBatch): Promise<F
 }
 
 async function lockAll(tx: Tx, batch: DepositBatch, found: readonly FoundDeposit[]) {
-  const byRef = new Map<string, DepositRecord>();
+  const locked = new Map<string, DepositRecord>();
+  const added = new Set<string>();
   const lock = async (items: readonly FoundDeposit[]) => {
     const refs = items.map((item) => item.ref);
-    for (const record of await lockDeposits(tx, batch.source, refs)) byRef.set(record.providerRef, record);
+    for (const record of await lockDeposits(tx, batch.source, refs)) locked.set(record.providerRef, record);
   };
   await lock(found);
-  const unseen = found.filter((item) => !byRef.has(item.ref));
+  const unseen = found.filter((item) => !locked.has(item.ref));
   if (unseen.length > 0) {
-    await insertNoticed(tx, batch.source, { found: unseen, actor: batch.actor, traceId: batch.traceId });
+    const { source, actor, traceId } = batch;
+    for (const ref of await insertNoticed(tx, source, { found: unseen, actor, traceId })) added.add(ref);
     // Ours, or those that another reader inserted while we waited for it.
     await lock(unseen);
   }
-  return byRef;
+  return { locked, added };
 }
 
 /** Where an output was credited before. */
@@ -151,11 +155,11 @@ function weigh(
   batch: DepositBatch,
   found: FoundDeposit,
   known: { record: DepositRecord; copied: Copied | undefined },
-): Weighed {
+): Omit<Weighed, 'before'> {
   const { record } = known;
   const { reading } = found;
   const plan = planOf(batch, found, known);
-  const item = { found, before: record.state, flagged: record.flag !== null, record, plan };
+  const item = { found, flagged: record.flag !== null, record, plan };
   // What was read before the last apply must not undo it.
   if (batch.ticket <= record.appliedTicket) return { ...item, outcome: 'stale' };
   const same =
