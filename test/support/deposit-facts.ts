@@ -53,7 +53,7 @@ export interface InboxFacts {
 export async function inboxOf(pool: pg.Pool, where = 'true'): Promise<InboxFacts[]> {
   const { rows } = await pool.query<InboxFacts>(
     `select delivery_id as delivery, subject_ref as ref, status, reason, waits_for as waits from sverka.inbox
-      where ${where} order by id`,
+      where ${where} order by delivery_id collate "C"`,
   );
   return rows;
 }
