@@ -1,0 +1,55 @@
+import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
+import { isRequestRunning } from '../../src/client/request-progress.js';
+import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
+import { loadConfig } from '../../src/config.js';
+import { depositAddressWorkflowId } from '../../src/contracts/ids.js';
+import { requestId } from '../../src/db/new-id.js';
+import { makeMerchant, openTestGateway, type TestGateway } from '../support/gateway.js';
+import { testTemporal, uniqueTaskQueue } from '../support/test-temporal.js';
+
+let gateway: TestGateway;
+let temporal: Temporal;
+beforeAll(async () => {
+  // A queue that no worker listens to: what is started is never answered.
+  temporal = connectTemporal(
+    loadConfig({
+      DATABASE_URL: 'postgres://unused',
+      TEMPORAL_ADDRESS: testTemporal().address,
+      SVERKA_TASK_QUEUE: uniqueTaskQueue(),
+    }),
+  );
+  gateway = await openTestGateway({
+    starts: {
+      depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
+      isRunning: (of) => isRequestRunning(temporal, of),
+    },
+  });
+});
+afterAll(async () => {
+  await gateway?.close();
+  await temporal?.connection.close();
+});
+
+test('a create that no worker answers is 202 to its request, in progress, and a second call joins its run', async () => {
+  const { id: merchantId, keys } = await makeMerchant(gateway.tx);
+  const id = requestId({ book: 'live', merchantId, key: 'k' });
+  const headers = { 'idempotency-key': 'k', prefer: 'respond-async' };
+  const post = () =>
+    gateway.call('POST', '/v1/deposit-addresses', { key: keys.live, body: { network: 'tron' }, headers });
+
+  for (const answer of await Promise.all([post(), post()])) {
+    expect([answer.status, answer.headers.get('location'), answer.json.state]).toEqual([
+      202,
+      `/v1/requests/${id}`,
+      'in_progress',
+    ]);
+  }
+  const read = await gateway.call('GET', `/v1/requests/${id}`, { key: keys.live });
+  expect([read.json.state, read.headers.get('retry-after')]).toEqual(['in_progress', '1']);
+
+  const workflowId = depositAddressWorkflowId({ book: 'live', merchantId, requestId: id });
+  const handle = temporal.client.workflow.getHandle(workflowId);
+  expect((await handle.describe()).status.name).toBe('RUNNING');
+  await handle.terminate('the test is over');
+  expect((await gateway.call('GET', `/v1/requests/${id}`, { key: keys.live })).json.state).toBe('not_seen');
+});
