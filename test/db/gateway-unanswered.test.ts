@@ -30,7 +30,7 @@ afterAll(async () => {
   await temporal?.connection.close();
 });
 
-test('a create that no worker answers is 202 to its request, in progress, and a second call joins its run', async () => {
+test('a create that no worker answers is 202 to its request, in progress; a second call joins it', async () => {
   const { id: merchantId, keys } = await makeMerchant(gateway.tx);
   const id = requestId({ book: 'live', merchantId, key: 'k' });
   const headers = { 'idempotency-key': 'k', prefer: 'respond-async' };
