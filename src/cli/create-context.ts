@@ -1,0 +1,81 @@
+import { createInterface } from 'node:readline/promises';
+import type pg from 'pg';
+import { createPool } from '../db/pool.js';
+import { queriesOf } from '../db/transaction.js';
+import type { Context, Flags, TemporalClient } from './command.js';
+import { CliFailure } from './failure.js';
+import { createOutput } from './output.js';
+import { loadProfile, type Profile } from './profile.js';
+
+/** The process that a command runs in. */
+export interface CliProcess {
+  /** Without node and the script. */
+  readonly args: readonly string[];
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin: NodeJS.ReadStream;
+  readonly stdout: NodeJS.WriteStream;
+  readonly stderr: NodeJS.WriteStream;
+}
+
+/** A server that does not answer is found out within this time. */
+const CONNECT_TIMEOUT_MS = 3_000;
+
+/** The context of one command; `close` ends the connections that it made. */
+export function createContext(io: CliProcess, flags: Flags): { context: Context; close(): Promise<void> } {
+  let profile: Profile | undefined;
+  let pool: pg.Pool | undefined;
+  let temporal: Promise<TemporalClient> | undefined;
+  const context: Context = {
+    flags,
+    env: io.env,
+    out: createOutput(io.stdout, { json: flags.json, env: io.env }),
+    profile: () => (profile ??= loadProfile(flags.profile, io.env)),
+    pool: () => (pool ??= createPool(context.profile().databaseUrl, { max: 2, applicationName: 'sverka-cli' })),
+    db: () => queriesOf(context.pool()),
+    temporal: () => (temporal ??= connectTemporal(context.profile())),
+    confirm: (question) => confirm(io, flags, question),
+    note: (text) => void io.stderr.write(`${text}\n`),
+  };
+  return {
+    context,
+    async close() {
+      await pool?.end();
+      const connected = await temporal?.catch(() => null);
+      await connected?.connection.close();
+    },
+  };
+}
+
+async function connectTemporal(profile: Profile): Promise<TemporalClient> {
+  const { temporalAddress: address, temporalNamespace: namespace } = profile;
+  if (address === null) {
+    throw new CliFailure('unavailable', `Profile ${profile.name} names no temporalAddress in ${profile.file}.`);
+  }
+  // Loaded when needed: the package takes longer than most commands.
+  const { Client, Connection } = await import('@temporalio/client');
+  const connection = await Connection.connect({ address, connectTimeout: CONNECT_TIMEOUT_MS }).catch(
+    (error: unknown) => {
+      const message = 'Temporal does not answer at the address of this profile. `sverka doctor` names what is missing.';
+      throw new CliFailure('unavailable', message, { cause: error });
+    },
+  );
+  return { connection, client: new Client({ connection, namespace }) };
+}
+
+async function confirm(io: CliProcess, flags: Flags, question: string): Promise<boolean> {
+  if (flags.yes) return true;
+  if (!io.stdin.isTTY || !io.stderr.isTTY) {
+    throw new CliFailure('usage', 'This asks before it acts, and there is no terminal to ask on. Say --yes.');
+  }
+  const prompt = createInterface({ input: io.stdin, output: io.stderr });
+  try {
+    const answer = await new Promise<string>((resolve) => {
+      // Ctrl-C and Ctrl-D at the question mean no.
+      prompt.once('close', () => resolve(''));
+      void prompt.question(`${question} [y/N] `).then(resolve, () => resolve(''));
+    });
+    return /^y(es)?$/i.test(answer.trim());
+  } finally {
+    prompt.close();
+  }
+}

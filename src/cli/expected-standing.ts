@@ -1,0 +1,11 @@
+import { depositReconcileScheduleId, INBOX_SWEEP_WORKFLOW_ID } from '../contracts/ids.js';
+import type { Profile } from './profile.js';
+
+/** Workflows that run for ever: a worker starts them when it starts. */
+export const STANDING_WORKFLOWS = [INBOX_SWEEP_WORKFLOW_ID] as const;
+
+/** The schedules that the workers of this profile make; none are known where it names no accounts. */
+export function expectedSchedules(profile: Profile): string[] {
+  const hooks = profile.run?.hooks ?? [];
+  return hooks.map(({ book, provider }) => depositReconcileScheduleId({ book, provider }));
+}

@@ -1,0 +1,201 @@
+import { depositAddressWorkflowId, depositWorkflowId, encodeId, ID_PREFIXES, isId } from '../contracts/ids.js';
+import { hashParts } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+/** Whose rows belong to the story of one id. */
+export interface TraceScope {
+  /** Our own ids: rows of them, and rows about them. */
+  readonly subjects: readonly string[];
+  readonly traceIds: readonly string[];
+  /** Everything of this merchant. */
+  readonly merchantId: string | null;
+  readonly customerId: string | null;
+  /** The book of a wallet; null is both. */
+  readonly book: string | null;
+  /** A provider's own ids, which notifications name. */
+  readonly refs: readonly ProviderRef[];
+  /** Temporal's ids of the workflows that did it. */
+  readonly workflowIds: readonly string[];
+}
+
+export interface ProviderRef {
+  readonly provider: string;
+  readonly account: string;
+  readonly ref: string;
+}
+
+/** How many deposits of one owner or address are followed with their own notifications and workflows. */
+const DEPOSITS_MAX = 100;
+
+const NOTHING: TraceScope = {
+  subjects: [],
+  traceIds: [],
+  merchantId: null,
+  customerId: null,
+  book: null,
+  refs: [],
+  workflowIds: [],
+};
+
+/**
+ * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, or a provider's id of a
+ * deposit. An id that nothing is known of gives a scope in which nothing is found.
+ */
+export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
+  if (/^[0-9a-f]{32}$/.test(id)) {
+    // Bitcoin's and Ethereum's hashes are longer; a provider's own id may still look like a trace.
+    const byRef = await scopeOfReference(tx, id);
+    return { ...byRef, traceIds: [id] };
+  }
+  if (isPublic(id)) return scopeOfId(tx, id);
+  const workflow = await scopeOfWorkflow(tx, id);
+  return workflow ?? scopeOfReference(tx, id);
+}
+
+/** One of our ids. What only points at something else (a movement, an event, an alert, …) brings in that, too. */
+async function scopeOfId(tx: Tx, id: string): Promise<TraceScope> {
+  if (isId('deposit', id)) return scopeOfDeposits(tx, { where: 'd.id = $1', param: id }, [id]);
+  if (isId('depositAddress', id)) {
+    const scope = await scopeOfDeposits(tx, { where: 'd.deposit_address_id = $1', param: id }, [id]);
+    return withRequests(tx, scope, [id]);
+  }
+  if (isId('request', id)) return scopeOfRequest(tx, id);
+  if (isId('merchant', id)) return { ...NOTHING, subjects: [id], merchantId: id };
+  if (isId('customer', id)) {
+    const rows = await tx.query<{ id: string }>(
+      `select id from sverka.deposit_address where customer_id = $1 order by id desc limit ${DEPOSITS_MAX}`,
+      [id],
+    );
+    const subjects = [id, ...rows.map((row) => row.id)];
+    return { ...(await scopeOfDeposits(tx, { where: 'd.customer_id = $1', param: id }, subjects)), customerId: id };
+  }
+  if (isId('wallet', id)) return scopeOfWallet(tx, id);
+  if (isId('inbox', id) || isId('deadLetter', id)) return scopeOfInbox(tx, id);
+  const about = await subjectOf(tx, id);
+  const subjects = about === null ? [id] : [id, about.id];
+  const whole = about !== null && about.id !== id && !isId('merchant', about.id);
+  if (!whole) return { ...NOTHING, subjects, traceIds: about?.traceIds ?? [] };
+  const scope = isPublic(about.id) ? await scopeOfId(tx, about.id) : await scopeOfReference(tx, about.id);
+  return { ...scope, subjects: [...new Set([...subjects, ...scope.subjects])] };
+}
+
+/** What a movement, an event, an alert or a decision is about; the alert's own trace where it is about nothing. */
+async function subjectOf(tx: Tx, id: string): Promise<{ id: string; traceIds: string[] } | null> {
+  const table = { [ID_PREFIXES.event]: 'event', [ID_PREFIXES.alert]: 'alert', [ID_PREFIXES.decision]: 'decision' }[
+    id.slice(0, id.indexOf('_'))
+  ];
+  if (isId('movement', id)) {
+    const [row] = await tx.query<{ id: string }>(
+      'select subject_id as id from ledger.movement where key between $1 and $2',
+      keysOf(id),
+    );
+    return row ? { id: row.id, traceIds: [] } : null;
+  }
+  if (table === undefined) return null;
+  const [row] = await tx.query<{ id: string | null; traceId: string | null }>(
+    `select subject_id as id, trace_id as "traceId" from sverka.${table} where id = $1`,
+    [id],
+  );
+  return row ? { id: row.id ?? id, traceIds: row.id === null && row.traceId !== null ? [row.traceId] : [] } : null;
+}
+
+/** Deposits that a condition names, with what leads to each: its address, the provider's id, the workflow. */
+async function scopeOfDeposits(
+  tx: Tx,
+  of: { readonly where: string; readonly param: string },
+  subjects: readonly string[],
+): Promise<TraceScope> {
+  const rows = await tx.query<ProviderRef & { id: string; addressId: string; book: string }>(
+    `select d.id, d.deposit_address_id as "addressId", d.book, d.provider, d.provider_account as account,
+       d.provider_ref as ref from sverka.deposit d where ${of.where} order by d.id desc limit ${DEPOSITS_MAX}`,
+    [of.param],
+  );
+  const ids = new Set([...subjects, ...rows.flatMap((row) => [row.id, row.addressId])]);
+  const refs = rows.map(({ provider, account, ref }) => ({ provider, account, ref }));
+  return { ...NOTHING, subjects: [...ids], refs, workflowIds: rows.map(depositWorkflowId) };
+}
+
+/** A request, and what it led to, but not what came of that later. */
+async function scopeOfRequest(tx: Tx, id: string): Promise<TraceScope> {
+  const [row] = await tx.query<{ resourceId: string | null; traceId: string | null }>(
+    'select resource_id as "resourceId", trace_id as "traceId" from sverka.request where id = $1',
+    [id],
+  );
+  const subjects = [id, ...(row?.resourceId ? [row.resourceId] : [])];
+  return withRequests(tx, { ...NOTHING, subjects, traceIds: row?.traceId ? [row.traceId] : [] }, subjects);
+}
+
+/** Adds the workflows that made these addresses: their ids are those of the requests. */
+async function withRequests(tx: Tx, scope: TraceScope, subjects: readonly string[]): Promise<TraceScope> {
+  const rows = await tx.query<{ requestId: string; book: string; merchantId: string }>(
+    `select id as "requestId", book, merchant_id as "merchantId" from sverka.request
+      where (resource_id = any ($1) and made or id = any ($1)) and path = '/v1/deposit-addresses'`,
+    [subjects],
+  );
+  return { ...scope, workflowIds: [...new Set([...scope.workflowIds, ...rows.map(depositAddressWorkflowId)])] };
+}
+
+/** A wallet has no row: its id is derived from book and owner, so the owners are tried. */
+async function scopeOfWallet(tx: Tx, id: string): Promise<TraceScope> {
+  const owners = await tx.query<{ id: string; book: string }>(
+    `select m.id, b.book from sverka.merchant m cross join (values ('live'), ('test')) b(book)
+     union all select c.id, c.book from sverka.customer c`,
+  );
+  const owner = owners.find((each) => encodeId('wallet', hashParts(['wallet', each.book, each.id])) === id);
+  if (!owner) return NOTHING;
+  return { ...(await scopeOfId(tx, owner.id)), book: owner.book };
+}
+
+async function scopeOfInbox(tx: Tx, id: string): Promise<TraceScope> {
+  const [row] = await tx.query<ProviderRef & { id: string; book: string; ref: string | null }>(
+    `select i.id, i.book, i.provider, i.endpoint as account, i.subject_ref as ref from sverka.inbox i
+      where i.id = coalesce((select inbox_id from sverka.dead_letter where id = $1), $1)`,
+    [id],
+  );
+  if (!row) return NOTHING;
+  const scope = row.ref === null ? NOTHING : await scopeOfReference(tx, row.ref);
+  return { ...scope, subjects: [...new Set([id, row.id, ...scope.subjects])] };
+}
+
+async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
+  const [kind, book, first, ...rest] = id.split(':');
+  const last = rest.join(':');
+  if (first === undefined || last === '') return null;
+  if (kind === 'deposit' && book !== undefined) {
+    const scope = await scopeOfReference(tx, last);
+    return { ...scope, workflowIds: [...new Set([id, ...scope.workflowIds])], book };
+  }
+  if (kind === 'deposit-address') {
+    const scope = await scopeOfRequest(tx, `${ID_PREFIXES.request}_${last}`);
+    return { ...scope, workflowIds: [id] };
+  }
+  return null;
+}
+
+/** A provider's id of a deposit, or the hash of its transaction. Notifications may name it before we know a deposit. */
+async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
+  const scope = await scopeOfDeposits(
+    tx,
+    { where: '(d.provider_ref = $1 or d.tx_hash = $1 or d.tx_hash = lower($1))', param: text },
+    [],
+  );
+  const named = await tx.query<ProviderRef>(
+    `select distinct provider, endpoint as account, subject_ref as ref from sverka.inbox where subject_ref = $1`,
+    [text],
+  );
+  return { ...scope, refs: [...scope.refs, ...named], workflowIds: [...scope.workflowIds, text] };
+}
+
+function isPublic(id: string): boolean {
+  return Object.keys(ID_PREFIXES).some((kind) => isId(kind as keyof typeof ID_PREFIXES, id));
+}
+
+const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** The operation keys that a movement's public id, their first half, can stand for: from, to. */
+export function keysOf(id: string): [Buffer, Buffer] {
+  let value = 0n;
+  for (const character of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(BASE32.indexOf(character));
+  const half = Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
+  return [Buffer.concat([half, Buffer.alloc(16)]), Buffer.concat([half, Buffer.alloc(16, 0xff)])];
+}
