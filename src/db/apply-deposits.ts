@@ -73,13 +73,16 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
     const weighed: Weighed = { ...weigh(batch, item, { record, copied: credited.get(output) }), before };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
-    if (weighed.plan.credit)
+    if (isFresh(weighed) && weighed.plan.credit)
       credited.set(output, { id: record.id, addressId: item.at.id, amount: item.reading.amount });
   }
 
+  // Each apply keeps its ticket, also one that changes nothing: an older answer must not undo it.
+  const noted = new Map(
+    (await noteReadings(tx, work.filter(isFresh).map(toNote))).map((record) => [record.id, record]),
+  );
+  for (const item of work) item.record = noted.get(item.record.id) ?? item.record;
   const moving = work.filter((item) => item.outcome === 'changed');
-  const noted = new Map((await noteReadings(tx, moving.map(toNote))).map((record) => [record.id, record]));
-  for (const item of moving) item.record = noted.get(item.record.id) ?? item.record;
   await walkAll(tx, batch, moving);
   await tellContradictions(tx, batch, moving);
   await bookDeposits(tx, moving.flatMap(creditOf), batch);
@@ -169,7 +172,6 @@ function weigh(
     (record.creditedAmount !== null || record.reportedText === reading.amount) &&
     record.txHash === reading.txHash &&
     record.outputIndex === reading.outputIndex;
-  // A waiting deposit keeps the ticket of every read; one that has ended costs nothing to read again.
   const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
   return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
 }
@@ -179,13 +181,19 @@ function planOf(
   { ref, at, reading }: FoundDeposit,
   { record, copied }: { record: DepositRecord; copied: Copied | undefined },
 ): DepositPlan {
-  // First: what the journal refused because another record of the output was credited meanwhile is a copy of it.
-  if (copied && copied.id !== record.id) {
-    return planCopy(record, copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount));
-  }
   const refusal = batch.refused.get(ref);
-  if (refusal !== undefined) return planParking(record, refusal);
-  return planDeposit(record, at, reading);
+  // What the journal refused because another record of the output was credited meanwhile is a copy of it.
+  const other =
+    copied && copied.id !== record.id
+      ? planCopy(record, copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount))
+      : refusal === undefined
+        ? null
+        : planParking(record, refusal);
+  return other ?? planDeposit(record, at, reading);
+}
+
+function isFresh({ outcome }: Weighed): boolean {
+  return outcome !== 'stale';
 }
 
 function creditOf({ record, found, plan }: Weighed): DepositCredit[] {

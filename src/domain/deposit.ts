@@ -102,19 +102,21 @@ export function planDeposit(standing: DepositStanding, terms: DepositTerms, read
   }
 }
 
-/** What cannot be booked goes to a person, with the reason. */
-export function planParking(standing: DepositStanding, reason: string): DepositPlan {
+/** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
+export function planParking(standing: DepositStanding, reason: string): DepositPlan | null {
   return divert(standing, { to: 'parked', reason });
 }
 
-/** A second record of an output that was credited before: the same money is dropped, any other goes to a person. */
-export function planCopy(standing: DepositStanding, same: boolean): DepositPlan {
+/**
+ * A second record of an output that was credited before: the same money is dropped, any other goes to a person. Null
+ * where it is too late for that.
+ */
+export function planCopy(standing: DepositStanding, same: boolean): DepositPlan | null {
   return divert(standing, same ? { to: 'dropped', reason: 'same_output' } : { to: 'parked', reason: 'output_differs' });
 }
 
-function divert(standing: DepositStanding, verdict: Verdict): DepositPlan {
-  const settled = ['credited', 'final', 'rejected', 'parked'].includes(standing.state);
-  return !settled ? walk(standing, verdict) : { moves: [], generation: standing.generation, credit: null, flag: null };
+function divert(standing: DepositStanding, verdict: Verdict): DepositPlan | null {
+  return ['credited', 'final', 'rejected', 'parked'].includes(standing.state) ? null : walk(standing, verdict);
 }
 
 function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {
