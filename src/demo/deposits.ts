@@ -125,21 +125,16 @@ async function workerKilled(stage: Stage, address: string): Promise<void> {
   const { run, custodian, expect } = stage;
   const pid = run.pids['worker'];
   if (pid === undefined) throw new Error('the run has no worker');
-  await custodian('/faults', {
-    method: 'POST',
-    body: { match: { method: 'GET', path: '/v1/deposits/*' }, fault: 'slow', ms: 1_500, times: 1 },
-  });
-  const ref = await send(stage, { address, amount: '100' });
-  const asked = await until(async () => {
-    const truth = await custodian('/truth');
-    return Number(truth.body.at('requests', `GET /v1/deposits/${ref}`).value ?? 0) > 0 ? true : null;
-  });
+  const ref = await send(stage, { address, amount: '100', status: 'confirming', confirmations: 1 });
+  await outcome(stage, ref, ['confirming']);
+  const match = { method: 'GET', path: `/v1/deposits/${ref}` };
+  const slow = await custodian('/faults', { method: 'POST', body: { match, fault: 'slow', ms: 1_500, times: 1 } });
+  await custodian(`/deposits/${ref}`, { method: 'PATCH', body: { status: 'completed', confirmations: 20 } });
+  const asking = await hits(stage, slow.body.at('id').text);
   process.kill(pid, 'SIGKILL');
-  expect(
-    'the worker is killed between reading and crediting',
-    'while it was asking',
-    asked ? 'while it was asking' : null,
-  );
+  const state = (await find(stage, ref, ['confirming', 'final']))?.at('state').text;
+  const seen = asking ? `while it was asking, ${state}` : null;
+  expect('the worker is killed between reading and crediting', 'while it was asking, confirming', seen);
   expect('… and 100 USDT are credited by the next one', 'final 100.000000', await outcome(stage, ref));
   expect('… once', '1', String((await movementsOf(stage, ref)).length));
 }
@@ -194,18 +189,23 @@ async function send({ custodian }: Stage, deposit: Record<string, unknown>): Pro
 }
 
 /** Does something while the custodian's notifications go wrong; a fault that met nothing would prove nothing. */
-async function underFault<T>({ custodian, expect }: Stage, fault: string, act: () => Promise<T>): Promise<T> {
+async function underFault<T>(stage: Stage, fault: string, act: () => Promise<T>): Promise<T> {
   const body = { match: { event_type: 'deposit.changed' }, fault };
-  const id = (await custodian('/faults', { method: 'POST', body })).body.at('id').text;
+  const id = (await stage.custodian('/faults', { method: 'POST', body })).body.at('id').text;
   const result = await act();
-  const hit = await until(async () => {
+  const met = await hits(stage, id);
+  await stage.custodian(`/faults/${id}`, { method: 'DELETE' });
+  if (!met) stage.expect(`the fault "${fault}" met a notification`, 'yes', 'no');
+  return result;
+}
+
+/** True once the custodian has made this fault. */
+function hits({ custodian }: Stage, id: string): Promise<true | null> {
+  return until(async () => {
     const faults = (await custodian('/faults')).body.at('faults').list;
-    const mine = faults.find((each) => each.at('id').text === id);
+    const mine = faults.find((fault) => fault.at('id').text === id);
     return Number(mine?.at('hits').value ?? 0) > 0 ? true : null;
   }, 10_000);
-  await custodian(`/faults/${id}`, { method: 'DELETE' });
-  if (!hit) expect(`the fault "${fault}" met a notification`, 'yes', 'no');
-  return result;
 }
 
 async function notify(url: string, { body, secret }: { body: string; secret: string }): Promise<number> {
