@@ -39,6 +39,8 @@ export interface WorkerOptions {
   /** Another bundle than the run's. */
   readonly bundlePath?: string;
   readonly maxCachedWorkflows?: number;
+  /** Where this worker works, when that is not where the world is. */
+  readonly namespace?: string;
   /** Wraps what activities are given: gates, counters, lost answers. */
   readonly deps?: (deps: ActivityDeps) => ActivityDeps;
   /** Wraps or replaces the activities themselves. */
@@ -144,13 +146,17 @@ function custodySettings(url: string): Record<string, string> {
 async function startWorkers(
   world: WorkerWorld,
   connection: NativeConnection,
-  { bundlePath, maxCachedWorkflows, deps, activities }: WorkerOptions,
+  { bundlePath, maxCachedWorkflows, namespace, deps, activities }: WorkerOptions,
 ): Promise<RunningWorker> {
   const given = deps ? deps(world.deps) : world.deps;
   const created = createActivities(given);
   const workers: Worker[] = await createWorkers({
     connection,
-    config: { ...world.config, SVERKA_WORKFLOW_BUNDLE: bundlePath ?? testTemporal().bundlePath },
+    config: {
+      ...world.config,
+      SVERKA_WORKFLOW_BUNDLE: bundlePath ?? testTemporal().bundlePath,
+      TEMPORAL_NAMESPACE: namespace ?? world.config.TEMPORAL_NAMESPACE,
+    },
     activities: activities ? activities(created) : created,
     interceptor: (context: Context) => createActivityInterceptor(given, context),
     ...(maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows }),
