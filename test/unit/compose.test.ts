@@ -1,0 +1,143 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { loadConfig } from '../../src/config.js';
+import { PRODUCT_PROCESSES } from '../../src/local/product-children.js';
+import { LOGIN_ROLES } from '../../src/local/role-passwords.js';
+import { SEARCH_ATTRIBUTES } from '../../src/local/temporal.js';
+import { composeFileProblems, composeProblems, composeVariables, readCompose } from '../support/compose-file.js';
+import { REPOSITORY_ROOT } from '../support/tree-files.js';
+
+const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8');
+const content = read('docker-compose.yml');
+const values = madeEnvironment();
+const { services } = readCompose(content, values);
+
+test('the file is sound: every member known, every reference to something that is there', () => {
+  expect(composeFileProblems(REPOSITORY_ROOT)).toEqual([]);
+});
+
+test.each<[what: string, from: string, to: string, because: RegExp]>([
+  ['a misspelt member', 'read_only: true', 'readonly: true', /Unrecognized key/],
+  ['an image without a version', 'temporalio/ui:2.54.1', 'temporalio/ui:latest', /not pinned/],
+  ['a dependency that is no service', 'temporal-schema: { condition', 'temporal-scheme: { condition', /is no service/],
+  [
+    'a wait for the end of what runs on',
+    'migrate: { condition: service_comp',
+    'postgres: { condition: service_comp',
+    /to end/,
+  ],
+  ['a wait for health without a check', 'service_completed_successfully', 'service_healthy', /has no check/],
+  ['a circle of dependencies', 'postgres: { condition', 'relay: { condition', /depends on itself/],
+  ['a network that is not declared', 'networks: [data, edge]', 'networks: [data, egde]', /network egde/],
+  ['a volume that is not declared', "['postgres-data:", "['postgresdata:", /volume postgresdata/],
+  ['a volume that nothing uses', 'volumes:\n  postgres-data', 'volumes:\n  other: {}\n  postgres-data', /not used/],
+  ['a file that is not there', 'src/relay.ts', 'src/relai.ts', /relai\.ts is not there/],
+  ['a script that is not mounted', '/deploy/setup-schema.sh', '/deploy/set-up.sh', /set-up\.sh is not there/],
+  ['a port that is published twice', '127.0.0.1:8081:8081', '127.0.0.1:8080:8081', /published twice/],
+  ['a port for the world', '127.0.0.1:8081:8081', '8081:8081', /beyond this machine/],
+  [
+    'a host that is no service',
+    '@postgres/sverka\n      SVERKA_GATEWAY',
+    '@db/sverka\n      SVERKA_GATEWAY',
+    /speaks to db/,
+  ],
+  ['a host in another network', 'networks: [data]\n\n  # Namespace', 'networks: [edge]\n\n  # Namespace', /no network/],
+  ['a secret that may be empty', '${WORKER_PASSWORD:?run deploy/make-env.sh}', '${WORKER_PASSWORD:-}', /in silence/],
+  ['a process without a health check', '    healthcheck: *ready\n', '', /without a health check/],
+])('%s is refused', (_, from, to, because) => {
+  expect(content).toContain(from);
+  const problems = composeProblems(
+    content.replace(from, () => to),
+    REPOSITORY_ROOT,
+  );
+  expect(problems).toContainEqual(expect.stringMatching(because));
+});
+
+test('deploy/make-env.sh writes every variable, and no two the same; what exists stays', () => {
+  expect(Object.keys(values).toSorted()).toEqual(composeVariables(content));
+  expect(new Set(Object.values(values)).size).toBe(Object.keys(values).length);
+});
+
+test.each(PRODUCT_PROCESSES)('the %s is a service, and its own configuration accepts what it is given', (name) => {
+  const service = services[name];
+  expect(service?.command?.at(-1)).toBe(`src/${name}.ts`);
+  const environment = service?.environment ?? {};
+  const { providers } = loadConfig(environment);
+  if (name !== 'simulators') expect(providers.map(({ account }) => account)).toEqual(['main-live', 'main-test']);
+  // What the configuration does not know it ignores: a misspelt setting would have its default.
+  const known = read('src/config.ts');
+  const isKnown = (key: string) =>
+    known.includes(key) || /^SVERKA_(LIVE|TEST)_CUSTODY_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
+  expect(Object.keys(environment).filter((key) => !isKnown(key))).toEqual([]);
+});
+
+test('the simulators play the accounts that the product is configured for', () => {
+  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as {
+    custody: { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] };
+  };
+  const { providers, SVERKA_RELAY_PORT } = loadConfig(services['relay']?.environment ?? {});
+  expect(played.custody.accounts).toEqual(
+    providers.map(({ book, account, apiKey, webhookSecrets }) => ({
+      book,
+      apiKey,
+      hookUrl: `http://relay:${SVERKA_RELAY_PORT}/hooks/custody/${account}`,
+      webhookSecret: webhookSecrets[0],
+    })),
+  );
+  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played.custody.port}`]));
+});
+
+test('migrate gives a password to each role that a service logs in as', () => {
+  const given = Object.keys(services['migrate']?.environment ?? {});
+  for (const name of PRODUCT_PROCESSES) {
+    expect(LOGIN_ROLES).toContain(name);
+    expect(services[name]?.environment?.['DATABASE_URL']).toMatch(new RegExp(`^postgres://sverka_${name}:`));
+    expect(given).toContain(`SVERKA_${name.toUpperCase()}_PASSWORD`);
+  }
+});
+
+test('the search attributes that are made are those of the code', () => {
+  const made = [...read('deploy/temporal/create-namespace.sh').matchAll(/^attribute (\w+) (\w+)$/gm)];
+  expect(Object.fromEntries(made.map(([, name, type]) => [name, type]))).toEqual(SEARCH_ATTRIBUTES);
+});
+
+test('a process is given more time to stop than it allows itself', () => {
+  const allowed = Number(/STOP_MS = ([0-9_]+)/.exec(read('src/run-process.ts'))?.[1]?.replaceAll('_', ''));
+  for (const name of PRODUCT_PROCESSES) {
+    expect(Number.parseInt(services[name]?.stop_grace_period ?? '', 10) * 1_000).toBeGreaterThan(allowed);
+  }
+});
+
+test('the image is made of files that are there and that .dockerignore lets through', () => {
+  const passed = read('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1));
+  const copied = [...read('deploy/Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
+    ([, from]) => from?.split(' ') ?? [],
+  );
+  expect(copied.length).toBeGreaterThan(0);
+  for (const path of copied) {
+    expect(passed).toContain(path.replace('./', ''));
+    expect(existsSync(join(REPOSITORY_ROOT, path))).toBe(true);
+  }
+});
+
+/** What deploy/make-env.sh writes; run twice, as a person would. */
+function madeEnvironment(): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-env-'));
+  try {
+    const file = join(folder, 'env');
+    const make = () => execFileSync('sh', [join(REPOSITORY_ROOT, 'deploy/make-env.sh'), file], { stdio: 'pipe' });
+    make();
+    const made = readFileSync(file, 'utf8');
+    make();
+    expect(readFileSync(file, 'utf8')).toBe(made);
+    return parseEnv(made) as Record<string, string>;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
