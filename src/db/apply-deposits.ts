@@ -69,8 +69,10 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
     const record = locked.get(item.ref);
     if (!record) continue;
     const output = outputOf(item.reading);
+    // Until it is completed it may still come to nothing, whatever stands beside it.
+    const copied = item.reading.status === 'completed' ? credited.get(output) : undefined;
     const before = added.has(item.ref) ? null : record.state;
-    const weighed: Weighed = { ...weigh(batch, item, { record, copied: credited.get(output) }), before };
+    const weighed: Weighed = { ...weigh(batch, item, { record, copied }), before };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
     if (isFresh(weighed) && weighed.plan.credit)
