@@ -12,6 +12,8 @@ const span = z.string().regex(/^[1-9][0-9]*(s|m)$/);
 const serviceSchema = z.strictObject({
   image: text,
   build: z.strictObject({ context: text, dockerfile: text }).optional(),
+  /** A service with one is started only when it is asked for. */
+  profiles: z.array(text).optional(),
   entrypoint: z.array(text).optional(),
   command: z.array(text).optional(),
   environment: z.record(z.string().regex(/^[A-Z][A-Z0-9_]*$/), text).optional(),
