@@ -577,9 +577,11 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decisio
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit'); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, deposit_address_id, kind, network, provider, provider_account, provider_ref, settlement_mode, settlement_asset ON sverka.deposit FOR EACH ROW WHEN ((((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.deposit_address_id IS DISTINCT FROM new.deposit_address_id)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.network IS DISTINCT FROM new.network)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR (old.provider_ref IS DISTINCT FROM new.provider_ref)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit_address'); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit_address'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, network, asset, settlement_mode, settlement_asset, provider, provider_account, provider_ref, address, tag ON sverka.deposit_address FOR EACH ROW WHEN (((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.network IS DISTINCT FROM new.network)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.address IS NOT NULL) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.address IS DISTINCT FROM new.address)) OR (old.tag IS DISTINCT FROM new.tag))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -1064,6 +1066,16 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.refuse_new_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
+    using errcode = 'check_violation';
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.relay_health()
  RETURNS double precision
  LANGUAGE sql
@@ -1122,13 +1134,15 @@ declare
 begin
   if not pg_try_advisory_xact_lock(hashtext('sverka.seal')) then return 0; end if;
 
-  -- A row visible now whose transaction is not before our horizon was written in another cluster's life (a restore).
+  -- A row that a statement sees although its transaction is not before the statement's own snapshot was written in
+  -- another cluster's life (a restore). Not the horizon's: what was committed since then waits for the next run, or it
+  -- would come before what was open at the horizon.
   select sealed_before into mark from sverka.seal_mark where kind = 'movement';
   if mark > pg_snapshot_xmax(horizon) then mark := '0'; end if;
   insert into sverka.movement_seal (position, movement_id)
     select (select coalesce(max(position), 0) from sverka.movement_seal) + row_number() over (order by m.xid, m.id), m.id
       from ledger.movement m
-      where m.xid >= mark and (m.xid < pg_snapshot_xmin(horizon) or m.xid >= pg_snapshot_xmax(horizon))
+      where m.xid >= mark and (m.xid < pg_snapshot_xmin(horizon) or m.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.movement_seal s where s.movement_id = m.id)
       order by m.xid, m.id limit most;
   get diagnostics got = row_count; sealed := sealed + got;
@@ -1141,7 +1155,7 @@ begin
   insert into sverka.event_seal (position, event_id)
     select (select coalesce(max(position), 0) from sverka.event_seal) + row_number() over (order by e.xid, e.id), e.id
       from sverka.event e
-      where e.xid >= mark and (e.xid < pg_snapshot_xmin(horizon) or e.xid >= pg_snapshot_xmax(horizon))
+      where e.xid >= mark and (e.xid < pg_snapshot_xmin(horizon) or e.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.event_seal s where s.event_id = e.id)
       order by e.xid, e.id limit most;
   get diagnostics got = row_count; sealed := sealed + got;
@@ -1155,7 +1169,7 @@ begin
   got := 0;
   for row_ in
     select a.id, sverka.audit_bytes(a) as bytes from sverka.audit a
-      where a.xid >= mark and (a.xid < pg_snapshot_xmin(horizon) or a.xid >= pg_snapshot_xmax(horizon))
+      where a.xid >= mark and (a.xid < pg_snapshot_xmin(horizon) or a.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.audit_seal s where s.audit_id = a.id)
       order by a.xid, a.id limit most
   loop

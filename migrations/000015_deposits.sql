@@ -113,6 +113,30 @@ insert into sverka.state_move (subject_type, from_state, to_state, by_decision) 
   ('deposit', 'parked', 'rejected', true),
   ('deposit', 'parked', 'dropped', true);
 
+-- Whose it is and on what terms is fixed at birth, an address from when it is known (R8).
+create function sverka.refuse_new_terms() returns trigger language plpgsql as $$
+begin
+  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
+    using errcode = 'check_violation';
+end $$;
+create trigger keep_terms before update of customer_id, network, asset, settlement_mode, settlement_asset, provider,
+    provider_account, provider_ref, address, tag on sverka.deposit_address for each row
+  when ((old.customer_id, old.network, old.asset, old.settlement_mode, old.settlement_asset, old.provider,
+      old.provider_account) is distinct from (new.customer_id, new.network, new.asset, new.settlement_mode,
+      new.settlement_asset, new.provider, new.provider_account)
+    or old.address is not null and (old.provider_ref, old.address, old.tag)
+      is distinct from (new.provider_ref, new.address, new.tag))
+  execute function sverka.refuse_new_terms();
+create trigger keep_terms before update of customer_id, deposit_address_id, kind, network, provider, provider_account,
+    provider_ref, settlement_mode, settlement_asset on sverka.deposit for each row
+  when ((old.customer_id, old.deposit_address_id, old.kind, old.network, old.provider, old.provider_account,
+      old.provider_ref, old.settlement_mode, old.settlement_asset) is distinct from (new.customer_id,
+      new.deposit_address_id, new.kind, new.network, new.provider, new.provider_account, new.provider_ref,
+      new.settlement_mode, new.settlement_asset))
+  execute function sverka.refuse_new_terms();
+alter table sverka.deposit_address enable always trigger keep_terms;
+alter table sverka.deposit enable always trigger keep_terms;
+
 call sverka.watch_states('sverka.deposit_address', 'deposit_address');
 call sverka.watch_states('sverka.deposit', 'deposit');
 

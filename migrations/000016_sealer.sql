@@ -49,13 +49,15 @@ declare
 begin
   if not pg_try_advisory_xact_lock(hashtext('sverka.seal')) then return 0; end if;
 
-  -- A row visible now whose transaction is not before our horizon was written in another cluster's life (a restore).
+  -- A row that a statement sees although its transaction is not before the statement's own snapshot was written in
+  -- another cluster's life (a restore). Not the horizon's: what was committed since then waits for the next run, or it
+  -- would come before what was open at the horizon.
   select sealed_before into mark from sverka.seal_mark where kind = 'movement';
   if mark > pg_snapshot_xmax(horizon) then mark := '0'; end if;
   insert into sverka.movement_seal (position, movement_id)
     select (select coalesce(max(position), 0) from sverka.movement_seal) + row_number() over (order by m.xid, m.id), m.id
       from ledger.movement m
-      where m.xid >= mark and (m.xid < pg_snapshot_xmin(horizon) or m.xid >= pg_snapshot_xmax(horizon))
+      where m.xid >= mark and (m.xid < pg_snapshot_xmin(horizon) or m.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.movement_seal s where s.movement_id = m.id)
       order by m.xid, m.id limit most;
   get diagnostics got = row_count; sealed := sealed + got;
@@ -68,7 +70,7 @@ begin
   insert into sverka.event_seal (position, event_id)
     select (select coalesce(max(position), 0) from sverka.event_seal) + row_number() over (order by e.xid, e.id), e.id
       from sverka.event e
-      where e.xid >= mark and (e.xid < pg_snapshot_xmin(horizon) or e.xid >= pg_snapshot_xmax(horizon))
+      where e.xid >= mark and (e.xid < pg_snapshot_xmin(horizon) or e.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.event_seal s where s.event_id = e.id)
       order by e.xid, e.id limit most;
   get diagnostics got = row_count; sealed := sealed + got;
@@ -82,7 +84,7 @@ begin
   got := 0;
   for row_ in
     select a.id, sverka.audit_bytes(a) as bytes from sverka.audit a
-      where a.xid >= mark and (a.xid < pg_snapshot_xmin(horizon) or a.xid >= pg_snapshot_xmax(horizon))
+      where a.xid >= mark and (a.xid < pg_snapshot_xmin(horizon) or a.xid >= pg_snapshot_xmax(pg_current_snapshot()))
         and not exists (select from sverka.audit_seal s where s.audit_id = a.id)
       order by a.xid, a.id limit most
   loop
