@@ -50,7 +50,7 @@ test('the moves of each state in src/domain and in sverka.state_move are the sam
   expect((await domainMoves()).toSorted()).toEqual(inDatabase.map(({ text }) => text).toSorted());
 });
 
-test('every table with a state is watched in every session: legal moves, an audit row of each, no row removed', async () => {
+test('every table with a state is watched in every session: moves, an audit row of each, no row removed', async () => {
   const watched = await rows<{ name: string; triggers: string[] | null }>(
     `select c.relname as name, array_agg(t.tgname::text order by t.tgname) filter (where t.tgenabled = 'A') as triggers
        from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'version'

@@ -26,13 +26,12 @@ export const TIDY_RULES = {
 } as const satisfies Record<string, TidyRule>;
 
 /**
- * Who may read `process.env`: config.ts for what a process is told; start.ts hands its own to what it starts, and the
- * scripts to what they run; the test set-up reads what it handed over. Everything else takes it as an argument.
+ * Who may read `process.env`: config.ts for what a process is told; start.ts and cli.ts hand theirs to what they start;
+ * the scripts and tests hand theirs to what they run. Everything else takes it as an argument.
  */
 const ENVIRONMENT_READERS = [
   /^src\/(config|start|cli)\.ts$/,
-  /^(scripts|deploy|bench)\/[^/]+\.(mjs|ts)$/,
-  /^test\/support\/[^/]+$/,
+  /^(scripts|deploy|bench|bin|test)\//,
   /^jest\.config\.mjs$/,
 ];
 /** Names that DESIGN 8 and 11 give, or that say more than any one export. */
@@ -156,6 +155,7 @@ function noProcessEnv(source: TidySource): string[] {
 }
 
 function noNumberForAmount(source: TidySource): string[] {
+  if (!source.path.startsWith('src/')) return [];
   const isNumber = (node: SyntaxNode) => {
     const annotation = (node['typeAnnotation'] as SyntaxNode | null)?.['typeAnnotation'] as SyntaxNode | undefined;
     return annotation?.type === 'TsKeywordType' && annotation['kind'] === 'number';

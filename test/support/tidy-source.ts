@@ -22,6 +22,8 @@ export interface TidySource {
 
 /** SQL as it begins; a template that begins otherwise counts as code. */
 const SQL = /^\s*(--|select|insert|update|delete|with|create|alter|drop|grant|revoke|set|call|do|begin)\b/i;
+/** The same in a string on one line, where prose may begin with the same word. */
+const SQL_STRING = /^(select .* from|insert into|update .* set|delete from) /i;
 
 /** Parses TypeScript or JavaScript; throws what the parser says about a file that is neither. */
 export function tidySource(path: string, text: string): TidySource {
@@ -49,8 +51,9 @@ function sqlLines({ visit, linesOf }: Pick<TidySource, 'visit' | 'linesOf'>): Ti
   const touched = new Set<number>();
   const whole = new Set<number>();
   visit((node) => {
-    if (node.type !== 'TemplateLiteral' || !SQL.test(firstText(node))) return;
     const { first, last } = linesOf(node);
+    if (node.type === 'StringLiteral' && SQL_STRING.test(String(node['value']))) touched.add(first);
+    if (node.type !== 'TemplateLiteral' || !SQL.test(firstText(node))) return;
     for (let line = first; line <= last; line += 1) {
       touched.add(line);
       if (line > first && line < last) whole.add(line);

@@ -54,7 +54,7 @@ const PLANTED: Record<keyof typeof TIDY_RULES, { breach: PlantedFile[]; clean: P
   },
   lineBudget: {
     breach: [[`const a = '${'x'.repeat(120)}';\n`], [`// ${'x'.repeat(120)}\n`]],
-    clean: [[`const q = \`select '${'x'.repeat(120)}'\`;\n`]],
+    clean: [[`const q = \`select '${'x'.repeat(120)}'\`;\n`], [`const q = 'select ${'x'.repeat(120)} from t ';\n`]],
   },
   parameterBudget: {
     breach: [
