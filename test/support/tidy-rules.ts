@@ -74,7 +74,7 @@ function parameterBudget({ path, visit, linesOf }: TidySource): string[] {
   visit((node, within) => {
     if (!isFunction(node) && node.type !== 'Constructor') return;
     // Called by Jest with a row of a table.
-    if (isCallOf('test', within.at(-1))) return;
+    if (isCallOf('test', within.at(-1)) || isCallOf('it', within.at(-1))) return;
     const inner = node['function'] as { params?: unknown[] } | undefined;
     const parameters = ((node['params'] ?? inner?.params ?? []) as unknown[]).length;
     if (parameters <= BUDGETS.parameters) return;
@@ -204,7 +204,7 @@ function isArrow(node: SyntaxNode | undefined): boolean {
 }
 
 /** True for `describe(…)` and `describe.each(…)(…)`, whose argument is a list of tests and no function to follow. */
-function isCallOf(name: 'describe' | 'test', call: SyntaxNode | undefined): boolean {
+function isCallOf(name: 'describe' | 'it' | 'test', call: SyntaxNode | undefined): boolean {
   let callee = call?.type === 'CallExpression' ? (call['callee'] as SyntaxNode) : undefined;
   while (callee && callee.type !== 'Identifier') {
     callee = (callee['object'] ?? callee['callee']) as SyntaxNode | undefined;
