@@ -5,6 +5,7 @@ import { depositPlace } from '../db/apply-deposits.js';
 import {
   ensureCustomer,
   findLiveDepositAddress,
+  holdPlaces,
   insertDepositAddress,
   moveDepositAddress,
   readDepositAddress,
@@ -149,6 +150,7 @@ async function bind(
   tx: Tx,
   { address, made, traceId }: { address: DepositAddressRecord; made: CustodyAddress; traceId: string },
 ): Promise<'active' | 'failed'> {
+  await holdPlaces(tx, [depositPlace(made)]);
   const moved = await moveDepositAddress(tx, address.id, {
     from: ['preparing', 'unknown'],
     to: 'active',

@@ -3,7 +3,9 @@ import { type DepositPlan, type DepositReading, planCopy, planDeposit, planParki
 import { isSameDecimal } from '../domain/money.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookDeposits, creditMovementId, type DepositCredit } from './book-deposits.js';
+import { holdPlaces } from './deposit-addresses.js';
 import {
+  type AddressOfDeposit,
   type CreditedOutput,
   creditedOutputs,
   type DepositSource,
@@ -111,8 +113,17 @@ interface Weighed {
 async function findOwners(tx: Tx, { source, ...batch }: DepositBatch): Promise<FoundDeposit[]> {
   // A deposit that changed twice stands twice in a page: the later statement counts.
   const statements = [...new Map(batch.statements.map((statement) => [statement.ref, statement])).values()];
-  const addresses = await findAddresses(tx, source, statements);
-  const byPlace = new Map(addresses.map((address) => [depositPlace(address), address]));
+  const byPlace = new Map<string, AddressOfDeposit>();
+  const find = async (wanted: readonly DepositStatement[]) => {
+    for (const address of await findAddresses(tx, source, wanted)) byPlace.set(depositPlace(address), address);
+  };
+  await find(statements);
+  const nowhere = statements.filter((statement) => !byPlace.has(depositPlace(statement)));
+  if (nowhere.length > 0) {
+    // An address that is made just now must not wake what waits for it before we leave it waiting.
+    await holdPlaces(tx, nowhere.map(depositPlace));
+    await find(nowhere);
+  }
   return statements.flatMap((statement) => {
     const at = byPlace.get(depositPlace(statement));
     return at ? [{ ...statement, at }] : [];

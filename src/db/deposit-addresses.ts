@@ -132,6 +132,16 @@ export async function strandedDepositAddresses(
   );
 }
 
+/**
+ * Holds these places until the transaction ends: who finds no address there and leaves a notification waiting for it,
+ * and who makes the address and wakes what waits, come one after the other.
+ */
+export async function holdPlaces(tx: Tx, places: readonly string[]): Promise<void> {
+  // In one order for all, so that nobody waits in a circle.
+  const inOrder = [...new Set(places)].sort();
+  await tx.query('select pg_advisory_xact_lock(hashtextextended(place, 0)) from unnest($1::text[]) place', [inOrder]);
+}
+
 /** Notes that somebody has just looked; the sweep leaves it alone for a while. */
 export async function touchDepositAddress(db: Tx, id: string, needsOperator: boolean): Promise<void> {
   await db.query('update sverka.deposit_address set needs_operator = $2 where id = $1', [id, needsOperator]);
