@@ -1,4 +1,5 @@
 import { MockActivityEnvironment } from '@temporalio/testing';
+import { DefaultLogger } from '@temporalio/worker';
 import type pg from 'pg';
 import { createDepositAddressActivities } from '../../src/activities/deposit-addresses.js';
 import { createDepositActivities } from '../../src/activities/deposits.js';
@@ -138,7 +139,11 @@ export async function openDepositWorld(
     change: (ref, body) => drive('PATCH', `/_sim/deposits/${ref}`, body),
     read: (ref, { absentMs = 0 } = {}) =>
       createDepositActivities(deps).providerReadDeposit({ ...inputOf(ref), absentMs }),
-    page: () => new MockActivityEnvironment().run(createDepositActivities(deps).pageDepositChanges, { ...SOURCE }),
+    page: () =>
+      new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(
+        createDepositActivities(deps).pageDepositChanges,
+        { ...SOURCE },
+      ),
     sweep: () => createInboxActivities(deps).databaseSweepInbox(),
     async close() {
       await providers.close();
