@@ -9,8 +9,8 @@ const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const withDev = process.argv.includes('--dev');
 
 refuseOldNode();
-const missing = missingPackages();
-if (missing.length > 0) install(missing);
+const lacking = missingPackages();
+if (lacking.length > 0) install(lacking);
 
 function refuseOldNode() {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -56,95 +56,108 @@ interface Kept {
   timer: NodeJS.Timeout | null;
 }
 
-export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const children: Kept[] = [];
-  let stopping = false;
+interface Family {
+  readonly options: SupervisorOptions;
+  readonly children: Kept[];
+  stopping: boolean;
+}
 
+export function createSupervisor(options: SupervisorOptions): Supervisor {
+  const family: Family = { options, children: [], stopping: false };
   return {
     async start(spec) {
-      if (stopping) throw new Error(`${spec.name} is not started: everything is being stopped.`);
+      if (family.stopping) throw new Error(`${spec.name} is not started: everything is being stopped.`);
       const kept: Kept = { spec, process: null, restartMs: FIRST_RESTART_MS, timer: null };
       truncate(spec.logFile);
-      children.push(kept);
-      await launch(kept);
-      watch(kept);
+      family.children.push(kept);
+      await launch(family, kept);
+      watch(family, kept);
     },
     async stop() {
-      stopping = true;
-      for (const stage of [...new Set(children.map((child) => child.spec.stage))].sort((a, b) => b - a)) {
-        await Promise.all(children.filter((child) => child.spec.stage === stage).map(stopOne));
+      family.stopping = true;
+      const stages = new Set(family.children.map(({ spec }) => spec.stage));
+      for (const stage of [...stages].toSorted((a, b) => b - a)) {
+        const group = family.children.filter(({ spec }) => spec.stage === stage);
+        await Promise.all(group.map((kept) => stopOne(family, kept)));
       }
     },
     async kill() {
-      stopping = true;
-      await Promise.all(children.map(killOne));
+      family.stopping = true;
+      await Promise.all(family.children.map(killOne));
     },
   };
+}
 
-  /** Starts the process and waits until it is ready. */
-  async function launch(kept: Kept): Promise<void> {
-    const child = spawnChild(kept.spec);
-    kept.process = child;
-    const { pid } = child;
-    if (pid !== undefined) {
-      options.guard.add({ pid, signal: kept.spec.stopSignal, stage: kept.spec.stage });
-      child.once('exit', () => {
-        options.guard.drop(pid);
-        sendSignal(-pid, 'SIGKILL');
-      });
-      options.onPid?.(kept.spec.name, pid);
-    }
-    await untilReady(child, kept.spec);
+/** Starts the process and waits until it is ready. */
+async function launch({ options }: Family, kept: Kept): Promise<void> {
+  const child = spawnChild(kept.spec);
+  kept.process = child;
+  const { pid } = child;
+  if (pid !== undefined) {
+    options.guard.add({ pid, signal: kept.spec.stopSignal, stage: kept.spec.stage });
+    child.once('exit', () => {
+      options.guard.drop(pid);
+      // Whatever it had started itself goes with it.
+      sendSignal(-pid, 'SIGKILL');
+    });
+    options.onPid?.(kept.spec.name, pid);
   }
+  await untilReady(child, kept.spec);
+}
 
-  function watch(kept: Kept): void {
-    const child = kept.process;
-    const readySince = Date.now();
-    if (child === null) return;
-    const again = () => {
-      if (stopping) return;
-      if (Date.now() - readySince > SOUND_MS) kept.restartMs = FIRST_RESTART_MS;
-      scheduleRestart(kept, describeEnd(child));
-    };
-    if (hasEnded(child)) again();
-    else child.once('exit', again);
-  }
+/** From now on an end is unexpected. */
+function watch(family: Family, kept: Kept): void {
+  const child = kept.process;
+  const readySince = Date.now();
+  if (child === null) return;
+  const again = () => {
+    if (family.stopping) return;
+    if (Date.now() - readySince > SOUND_MS) kept.restartMs = FIRST_RESTART_MS;
+    scheduleRestart(family, kept, describeEnd(child));
+  };
+  if (hasEnded(child)) again();
+  else child.once('exit', again);
+}
 
-  function scheduleRestart(kept: Kept, reason: string): void {
-    const delay = kept.restartMs;
-    kept.restartMs = Math.min(delay * 2, LAST_RESTART_MS);
-    options.onNotice?.(`${kept.spec.name} ended (${reason}); it starts again in ${delay / 1_000} s.`);
-    kept.timer = setTimeout(() => {
-      launch(kept).then(
-        () => watch(kept),
-        (error: unknown) => {
-          if (kept.process !== null && !hasEnded(kept.process)) kept.process.kill('SIGKILL');
-          if (!stopping) scheduleRestart(kept, error instanceof Error ? error.message : String(error));
-        },
-      );
-    }, delay);
-  }
+function scheduleRestart(family: Family, kept: Kept, reason: string): void {
+  const delay = kept.restartMs;
+  kept.restartMs = Math.min(delay * 2, LAST_RESTART_MS);
+  family.options.onNotice?.(`${kept.spec.name} ended (${reason}); it starts again in ${delay / 1_000} s.`);
+  kept.timer = setTimeout(() => {
+    launch(family, kept).then(
+      () => watch(family, kept),
+      (error: unknown) => {
+        if (kept.process !== null && !hasEnded(kept.process)) kept.process.kill('SIGKILL');
+        if (!family.stopping) scheduleRestart(family, kept, error instanceof Error ? error.message : String(error));
+      },
+    );
+  }, delay);
+}
 
-  async function killOne(kept: Kept): Promise<void> {
-    if (kept.timer !== null) clearTimeout(kept.timer);
-    const child = kept.process;
-    if (child?.pid === undefined || hasEnded(child)) return;
-    const ended = endOf(child);
-    sendSignal(-child.pid, 'SIGKILL');
-    await ended;
-  }
+async function stopOne({ options }: Family, kept: Kept): Promise<void> {
+  const child = living(kept);
+  if (child === null) return;
+  const ended = endOf(child);
+  child.kill(kept.spec.stopSignal);
+  const late = pause(STOP_WITHIN_MS, 'late' as const, { ref: false });
+  if ((await Promise.race([ended, late])) !== 'late') return;
+  options.onNotice?.(`${kept.spec.name} did not stop within ${STOP_WITHIN_MS / 1_000} s and is killed.`);
+  await killOne(kept);
+}
 
-  async function stopOne(kept: Kept): Promise<void> {
-    if (kept.timer !== null) clearTimeout(kept.timer);
-    const child = kept.process;
-    if (child?.pid === undefined || hasEnded(child)) return;
-    const ended = endOf(child);
-    child.kill(kept.spec.stopSignal);
-    const late = pause(STOP_WITHIN_MS, 'late' as const, { ref: false });
-    if ((await Promise.race([ended, late])) !== 'late') return;
-    options.onNotice?.(`${kept.spec.name} did not stop within ${STOP_WITHIN_MS / 1_000} s and is killed.`);
-    await killOne(kept);
-  }
+async function killOne(kept: Kept): Promise<void> {
+  const child = living(kept);
+  if (child === null) return;
+  const ended = endOf(child);
+  sendSignal(-(child.pid ?? 0), 'SIGKILL');
+  await ended;
+}
+
+/** The process of a child that runs; one that waits for its restart will not be started any more. */
+function living(kept: Kept): ChildProcess | null {
+  if (kept.timer !== null) clearTimeout(kept.timer);
+  const child = kept.process;
+  return child?.pid === undefined || hasEnded(child) ? null : child;
 }
 
 function spawnChild(spec: ChildSpec): ChildProcess {
@@ -173,6 +186,7 @@ async function untilReady(child: ChildProcess, spec: ChildSpec): Promise<void> {
   const late = pause(READY_WITHIN_MS, undefined, { signal }).then(() => {
     throw new Error(`${spec.name} was not ready after ${READY_WITHIN_MS / 1_000} s.${lastLines(spec.logFile)}`);
   });
+  // When another one wins the race, this one is cut short: nobody's error.
   late.catch(() => {});
   try {
     await Promise.race([ended, late, spec.isReady === 'message' ? readyMessage(child) : probe(spec.isReady, signal)]);

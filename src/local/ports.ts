@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
 
-/** Below the range from which systems take ports of outgoing connections: those could take a port while its owner restarts. */
+/** Below the range of outgoing connections, one of which could take a port while its owner restarts. */
 const LOWEST = 20_000;
 const HIGHEST = 31_999;
 const ATTEMPTS = 200;

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { withClient } from './postgres.js';
 
-/** The roles that log in; in the database each is called `sverka_<role>`, and migrations make them without a password. */
+/** The roles that log in, `sverka_<role>` in the database; migrations make them without a password. */
 export const LOGIN_ROLES = ['worker', 'gateway', 'relay', 'console', 'cabinet', 'reports', 'simulators'] as const;
 export type LoginRole = (typeof LOGIN_ROLES)[number];
 

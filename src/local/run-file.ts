@@ -27,7 +27,7 @@ export interface RunHook {
   readonly secrets: readonly string[];
 }
 
-/** `.sverka/run.json` of a stack that is up (API.md 7). A capability that is not built, or is not ours, has no member. */
+/** `.sverka/run.json` of a stack that is up (API.md 7). What is not built, or is not ours, has no member. */
 export interface RunFile {
   readonly version: 1;
   /** Becomes true last. */

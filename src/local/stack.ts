@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
 import { custodyAccounts, custodyHooks } from './custody-accounts.js';
-import { registerSearchAttributes } from './external-temporal.js';
 import { type Guard, startGuard } from './guard.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
 import type { ProductProcess } from './product-children.js';
 import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
+import { registerSearchAttributes } from './register-search-attributes.js';
 import { type LoginRole, setRolePasswords } from './role-passwords.js';
 import { claimRunFile, type RunFile, type RunFileWriter, type RunMerchant } from './run-file.js';
 import { type StackPorts, stackPorts } from './stack-ports.js';

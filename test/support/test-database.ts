@@ -18,7 +18,7 @@ export interface TestDatabase {
 const GOODBYE_MS = 3_000;
 const CLONE_WITHIN_MS = 30_000;
 
-/** A fresh database with the whole schema, a clone of the run's template (about 0.1 s): one per test file, or per test. */
+/** A fresh database with the whole schema, a clone of the run's template (0.1 s): one per test file, or per test. */
 export async function openTestDatabase(): Promise<TestDatabase> {
   const adminUrl = required('TEST_DATABASE_ADMIN_URL');
   const roleUrls = JSON.parse(required('TEST_DATABASE_ROLE_URLS')) as Record<TestRole, string>;

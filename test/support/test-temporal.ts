@@ -10,7 +10,7 @@ export interface TestTemporal {
   readonly bundlePath: string;
 }
 
-/** The run's one Temporal server (in memory, search attributes registered) and the bundle of `src/workflows/index.ts`. */
+/** The run's one Temporal server (in memory, search attributes registered) and bundle of `src/workflows/index.ts`. */
 export function testTemporal(): TestTemporal {
   return {
     address: required('TEST_TEMPORAL_ADDRESS'),
