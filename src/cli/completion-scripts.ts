@@ -41,9 +41,8 @@ function bash({ nouns, verbs, options }: Words): string {
   ];
   return `# sverka completion for bash: source <(sverka completion bash)
 _sverka() {
-  local cur="\${COMP_WORDS[COMP_CWORD]}" words="" path
+  local cur="\${COMP_WORDS[COMP_CWORD]}" words=""
   COMPREPLY=()
-  path="\${COMP_WORDS[*]:1:COMP_CWORD-1}"
   case "\${COMP_WORDS[COMP_CWORD-1]}" in
     --book) words="live test" ;;
     *) if [ "$COMP_CWORD" -eq 1 ]; then words="${nouns.map(([noun]) => noun).join(' ')} ${COMMON.join(' ')}"
@@ -51,7 +50,7 @@ _sverka() {
 ${cases.join('\n')}
        esac; fi ;;
   esac
-  COMPREPLY=($(compgen -W "$words" -- "$cur"))
+  COMPREPLY=($(compgen -W "$words" -- "$cur" || true))
 }
 # The noun, and its verb when there is one: what the options belong to.
 _sverka_path() {

@@ -22,7 +22,8 @@ export async function runCli(io: CliProcess): Promise<ExitCode> {
   try {
     const program = createProgram({
       writeOut: (text) => void io.stdout.write(text),
-      writeError: (text) => void io.stderr.write(text),
+      // Help that nobody asked for: with `--json` the problem stands alone.
+      writeError: (text) => void (wantsJson(io.args) || io.stderr.write(text)),
       version: productVersion(),
       run: async (command, input, flags) => {
         path = ['sverka', ...command.path].join(' ');

@@ -90,15 +90,16 @@ export async function readTrace(pool: pg.Pool, id: string, book: Book | null): P
       await tx.query(`SET LOCAL statement_timeout = '${TIME_LIMIT}'`);
       const found = await traceScope(tx, id);
       const scope = book === null ? found : { ...found, book };
+      const webhooks = await readWebhooks(tx, scope);
       const lists = [
         await readPeople(tx, scope),
         await readKeys(tx, scope),
         await readRequests(tx, scope),
-        await readWebhooks(tx, scope),
+        webhooks,
         await readMoves(tx, scope),
         await readMovements(tx, scope),
         await readEvents(tx, scope),
-        await readAlerts(tx, scope),
+        await readAlerts(tx, scope, webhooks),
         await readDeadLetters(tx, scope),
         await readDecisions(tx, scope),
       ];
@@ -151,7 +152,7 @@ async function readRequests(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
   );
 }
 
-async function readWebhooks(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
+async function readWebhooks(tx: Tx, scope: TraceScope): Promise<WebhookItem[]> {
   return tx.query(
     `select 'webhook' as kind, i.received_at as at, i.id, i.provider, i.endpoint, i.delivery_id as "deliveryId",
        i.event_type as type, i.status, i.reason, i.done_at as "doneAt", i.trace_id as "traceId",
@@ -214,15 +215,23 @@ async function readEvents(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
   );
 }
 
-async function readAlerts(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
+/** Alerts about a subject, and those about none that a notification of this story raised. */
+async function readAlerts(tx: Tx, scope: TraceScope, webhooks: readonly WebhookItem[]): Promise<TraceItem[]> {
   return tx.query(
     `select 'alert' as kind, last_seen_at as at, id, kind as type, detail, state, times, trace_id as "traceId",
        ${SUBJECT('subject_type', 'subject_id')}
      from sverka.alert
-     where (id = any ($1) or subject_id = any ($1) or subject_id = any ($4) or trace_id = any ($2))
+     where (id = any ($1) or subject_id = any ($1) or subject_id = any ($4) or trace_id = any ($2)
+         or subject_id is null and trace_id = any ($5))
        and ($3::text is null or book is null or book = $3)
      order by last_seen_at desc ${NEWEST}`,
-    [scope.subjects, scope.traceIds, scope.book, scope.refs.map(({ ref }) => ref)],
+    [
+      scope.subjects,
+      scope.traceIds,
+      scope.book,
+      scope.refs.map(({ ref }) => ref),
+      webhooks.map(({ traceId }) => traceId),
+    ],
   );
 }
 
