@@ -1,4 +1,10 @@
-import { ScheduleAlreadyRunning, type ScheduleOptions, ScheduleOverlapPolicy } from '@temporalio/client';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  isGrpcServiceError,
+  ScheduleAlreadyRunning,
+  type ScheduleOptions,
+  ScheduleOverlapPolicy,
+} from '@temporalio/client';
 import type { Config } from '../config.js';
 import { depositReconcileScheduleId, INBOX_SWEEP_WORKFLOW_ID } from '../contracts/ids.js';
 import type { DepositReconcileInput } from '../contracts/messages.js';
@@ -6,18 +12,27 @@ import type { inboxSweep } from '../workflows/index.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 /** A run missed in an outage is caught up within this window and not later: the next one repairs the same. */
-const CATCHUP_WINDOW = '1h';
+const CATCHUP_WINDOW_MS = 3_600_000;
+const TRIES_MAX = 20;
+const BUSY_MS = 100;
+/** gRPC's own numbers. */
+const RESOURCE_EXHAUSTED = 8;
+const ABORTED = 10;
 
 /** Makes what must always be there: standing workflows and schedules. Once, by any number of workers. */
 export async function ensureStanding(temporal: Temporal, config: Config): Promise<void> {
-  await temporal.client.workflow.start<typeof inboxSweep>('inboxSweep', {
+  await whileBusy(() => startSweep(temporal));
+  for (const schedule of schedulesOf(temporal, config)) await whileBusy(() => ensureSchedule(temporal, schedule));
+}
+
+async function startSweep({ client, taskQueue }: Temporal): Promise<void> {
+  await client.workflow.start<typeof inboxSweep>('inboxSweep', {
     workflowId: INBOX_SWEEP_WORKFLOW_ID,
-    taskQueue: temporal.taskQueue,
+    taskQueue,
     args: [],
     workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'Finds notifications that nobody came for',
   });
-  for (const schedule of schedulesOf(temporal, config)) await ensureSchedule(temporal, schedule);
 }
 
 /** All schedules of this configuration: one reconciliation for each account at each custodian. */
@@ -28,7 +43,7 @@ export function schedulesOf(temporal: Temporal, config: Config): ScheduleOptions
     return {
       scheduleId,
       spec: { intervals: [{ every: config.SVERKA_RECONCILE_INTERVAL }] },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW },
+      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW_MS },
       action: {
         type: 'startWorkflow',
         workflowType: 'depositReconcile',
@@ -42,12 +57,43 @@ export function schedulesOf(temporal: Temporal, config: Config): ScheduleOptions
   });
 }
 
-/** Creates it, or brings it up to date; an operator's pause survives. */
+/** Creates it, or brings it up to date where it differs; an operator's pause survives. */
 async function ensureSchedule({ client }: Temporal, options: ScheduleOptions): Promise<void> {
   try {
     await client.schedule.create(options);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule.getHandle(options.scheduleId).update(({ state }) => ({ ...options, state }));
+    const handle = client.schedule.getHandle(options.scheduleId);
+    // Written only when it must be: what a person does between our read and our write would be lost.
+    if (shapeOf(await handle.describe()) === shapeOf(options)) return;
+    await handle.update(({ state }) => ({ ...options, state }));
   }
+}
+
+/** What we decide of a schedule, in a form that can be compared. */
+function shapeOf({ spec, policies, action }: Pick<ScheduleOptions, 'spec' | 'policies' | 'action'>): string {
+  const intervals = spec.intervals?.map(({ every }) => every);
+  const { overlap, catchupWindow } = policies ?? {};
+  const { workflowType, workflowId, taskQueue, args } = action;
+  return JSON.stringify([intervals, overlap, catchupWindow, workflowType, workflowId, taskQueue, args]);
+}
+
+/** Many workers that start at once ask for the same; Temporal then refuses some of them for a moment. */
+async function whileBusy(call: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await call();
+      return;
+    } catch (error) {
+      if (tries === TRIES_MAX || !isBusy(error)) throw error;
+      await pause(Math.random() * BUSY_MS * tries);
+    }
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (isGrpcServiceError(at)) return at.code === RESOURCE_EXHAUSTED || at.code === ABORTED;
+  }
+  return false;
 }

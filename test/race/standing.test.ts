@@ -1,0 +1,89 @@
+import { ensureStanding, schedulesOf } from '../../src/client/standing.js';
+import { connectTemporal } from '../../src/client/temporal.js';
+import { INBOX_SWEEP_WORKFLOW_ID } from '../../src/contracts/ids.js';
+import { makeNamespace } from '../support/worker-namespaces.js';
+import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
+
+const WORKERS = 10;
+
+let world: WorkerWorld;
+let namespace: string;
+beforeAll(async () => {
+  // The ids of standing things are one per namespace.
+  namespace = await makeNamespace();
+  world = await openWorkerWorld({ namespace });
+});
+afterAll(async () => world?.close());
+
+async function ensureAtOnce(settings: object = {}): Promise<void> {
+  const config = { ...world.config, ...settings };
+  const clients = Array.from({ length: WORKERS }, () => connectTemporal(config));
+  try {
+    await Promise.all(clients.map((temporal) => ensureStanding(temporal, config)));
+  } finally {
+    await Promise.all(clients.map((temporal) => temporal.connection.close()));
+  }
+}
+
+const scheduleIds = () => schedulesOf(world.temporal, world.config).map(({ scheduleId }) => scheduleId);
+const describeSchedule = (id: string) => world.temporal.client.schedule.getHandle(id).describe();
+
+test('ten workers that start at once make one sweep and one schedule for each account', async () => {
+  await ensureAtOnce();
+  const sweep = world.temporal.client.workflow.getHandle(INBOX_SWEEP_WORKFLOW_ID);
+  const { runId, status } = await sweep.describe();
+  expect(status.name).toBe('RUNNING');
+  expect(scheduleIds()).toEqual(['deposit-reconcile:live:custody', 'deposit-reconcile:test:custody']);
+  for (const id of scheduleIds()) {
+    const { policies, action, state } = await describeSchedule(id);
+    expect([policies.overlap, policies.catchupWindow, state.paused]).toEqual(['SKIP', 3_600_000, false]);
+    expect(action).toMatchObject({
+      workflowType: 'depositReconcile',
+      workflowId: id,
+      taskQueue: world.config.SVERKA_TASK_QUEUE,
+    });
+  }
+  await ensureAtOnce();
+  expect((await sweep.describe()).runId).toBe(runId);
+  // Nothing was to be changed, so nothing was written: a pause in that moment could not have been lost.
+  for (const id of scheduleIds()) expect((await describeSchedule(id)).info.lastUpdatedAt).toBeUndefined();
+});
+
+test("an operator's pause survives the start of ten workers, and a changed interval arrives", async () => {
+  await ensureAtOnce();
+  const [paused = '', other = ''] = scheduleIds();
+  await world.temporal.client.schedule.getHandle(paused).pause('the custodian is in maintenance');
+  await ensureAtOnce({ SVERKA_RECONCILE_INTERVAL: 1_800_000 });
+  expect((await describeSchedule(paused)).state).toMatchObject({
+    paused: true,
+    note: 'the custodian is in maintenance',
+  });
+  expect((await describeSchedule(other)).state.paused).toBe(false);
+  for (const id of [paused, other]) {
+    expect((await describeSchedule(id)).spec.intervals?.map(({ every }) => every)).toEqual([1_800_000]);
+  }
+});
+
+test('a schedule that is triggered starts one bounded run', async () => {
+  await ensureAtOnce();
+  const worker = await world.startWorker();
+  const [, id = ''] = scheduleIds();
+  await world.temporal.client.schedule.getHandle(id).trigger();
+  const { info } = await waitForRun(id);
+  const run = info.recentActions[0]?.action;
+  expect(run?.type).toBe('startWorkflow');
+  if (run?.type !== 'startWorkflow') return;
+  const { workflowId, firstExecutionRunId } = run.workflow;
+  const result = await world.temporal.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
+  expect(result).toMatchObject({ items: 0, more: false });
+  await world.temporal.client.workflow.getHandle(INBOX_SWEEP_WORKFLOW_ID).terminate('the test is over');
+  await worker.stop();
+});
+
+async function waitForRun(id: string) {
+  for (;;) {
+    const description = await describeSchedule(id);
+    if (description.info.recentActions.length > 0) return description;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
