@@ -60,7 +60,8 @@ test('every table with a state is watched in every session: moves, an audit row 
   );
   expect(watched.length).toBeGreaterThan(0);
   const three = ['audit_move', 'guard_move', 'keep_rows'];
-  expect(watched).toEqual(watched.map(({ name }) => ({ name, triggers: three })));
+  const unwatched = watched.filter(({ triggers }) => !three.every((name) => triggers?.includes(name)));
+  expect(unwatched).toEqual([]);
 });
 
 test('every function that runs with its owner’s rights fixes its search_path', async () => {

@@ -45,7 +45,7 @@ test('a link to nowhere, a heading that is not there and a file that is gone are
 
 test('each dependency has one line of reason, and nothing else has', () => {
   const text = read('docs/decisions/dependencies.md').split('## Not taken')[0] ?? '';
-  const reasoned = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => name);
+  const reasoned = [...text.matchAll(/^\| `([^`]+)` \| .{10,} \|$/gm)].map(([, name]) => name ?? '');
   const { dependencies, devDependencies, optionalDependencies } = manifest;
   const used = Object.keys({ ...dependencies, ...devDependencies, ...optionalDependencies });
   expect(reasoned.toSorted()).toEqual(used.toSorted());
