@@ -168,17 +168,26 @@ export async function claimPending(
   );
 }
 
-/** Unmatched rows older than the bound, one alert per subject. Answers how many there are. */
+/**
+ * One alert per subject that has been unmatched for longer than the bound, and none any more for one that is matched.
+ * Answers how many it raised.
+ */
 export async function alertUnmatched(db: Tx, olderThanMs: number): Promise<number> {
-  const rows = await db.query<{ id: string }>(
-    `select i.id, sverka.raise_alert('unmatched:' || i.provider || ':' || i.endpoint || ':' || i.subject_ref,
-       'unmatched', i.book, i.subject_type, i.subject_ref,
+  await db.query(
+    `select sverka.resolve_alert(a.key) from sverka.alert a
+     where a.kind = 'unmatched' and a.state = 'open' and not exists (select from sverka.inbox i
+       where i.status in ('pending', 'unmatched') and i.subject_ref = a.subject_id
+         and a.key = 'unmatched:' || i.provider || ':' || i.endpoint || ':' || i.subject_ref)`,
+  );
+  const rows = await db.query(
+    `select sverka.raise_alert(i.key, 'unmatched', i.book, i.subject_type, i.subject_ref,
        'A notification speaks of something we do not know (' || i.reason || '); ask the provider whose it is.',
        i.trace_id)
-     from sverka.inbox i
-     where i.status = 'unmatched' and i.received_at <= clock_timestamp() - $1 * interval '1 millisecond'
-       and not exists (select from sverka.alert a where a.state = 'open'
-         and a.key = 'unmatched:' || i.provider || ':' || i.endpoint || ':' || i.subject_ref)
+     from (select distinct on (key) u.*, 'unmatched:' || u.provider || ':' || u.endpoint || ':' || u.subject_ref as key
+             from sverka.inbox u
+            where u.status = 'unmatched' and u.received_at <= clock_timestamp() - $1 * interval '1 millisecond'
+            order by key, u.received_at) i
+     where not exists (select from sverka.alert a where a.state = 'open' and a.key = i.key)
      order by i.received_at limit 100`,
     [olderThanMs],
   );
