@@ -8,6 +8,7 @@
  * - `rejected`: 400, 409, 422; nothing was made by this call, and the same call will be rejected again
  * - `not_found`: 404; for a read, "not there now"; for a create it proves nothing
  * - `garbage`: an answer outside the contract; whether a create happened is unknown
+ * - `breaker_open`: we did not call at all, because the provider was unwell a moment ago
  */
 export const PROVIDER_ERROR_KINDS = [
   'refused',
@@ -17,6 +18,7 @@ export const PROVIDER_ERROR_KINDS = [
   'rejected',
   'not_found',
   'garbage',
+  'breaker_open',
 ] as const;
 export type ProviderErrorKind = (typeof PROVIDER_ERROR_KINDS)[number];
 
@@ -25,6 +27,7 @@ const PROVES_NOTHING_MADE: ReadonlySet<ProviderErrorKind> = new Set([
   'rate_limited',
   'misconfigured',
   'rejected',
+  'breaker_open',
 ]);
 const COUNTS_FOR_BREAKER: ReadonlySet<ProviderErrorKind> = new Set(['refused', 'unavailable', 'garbage']);
 
@@ -36,6 +39,7 @@ const ADVICE: Readonly<Record<ProviderErrorKind, string>> = {
   rejected: 'nothing was made; the same call will be rejected again',
   not_found: 'it is not there now; absence alone decides nothing',
   garbage: 'the answer is outside the contract; repeat a read, look a create up by its reference',
+  breaker_open: 'nothing was sent; calls go on by themselves when its probe comes back well',
 };
 
 export interface ProviderErrorDetails {

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import type { Tx } from './transaction.js';
+
+/** When it opens, for how long, and how long one probe may take (issue: 5 errors in 30 s → open 60 s, lease 10 s). */
+export interface BreakerLimits {
+  readonly failuresMax: number;
+  readonly windowMs: number;
+  readonly openMs: number;
+  readonly leaseMs: number;
+}
+
+export const BREAKER_LIMITS: BreakerLimits = { failuresMax: 5, windowMs: 30_000, openMs: 60_000, leaseMs: 10_000 };
+
+/** Admission to one call; report its end through it, once. */
+export interface Admission {
+  succeeded(): Promise<void>;
+  /** The provider is unwell. True when this failure opened the breaker. */
+  failed(): Promise<boolean>;
+}
+
+export interface Breaker {
+  /** An admission, or for how long the breaker stays open. */
+  admit(): Promise<Admission | { readonly openForMs: number }>;
+}
+
+/**
+ * One breaker of that name for every process: its state is a row. While PostgreSQL does not answer, this process alone
+ * counts in memory, so that a provider in trouble is spared then, too.
+ */
+export function createBreaker(db: Tx, name: string, limits: BreakerLimits = BREAKER_LIMITS): Breaker {
+  const local = createLocalBreaker(limits);
+  return {
+    async admit() {
+      const caller = randomUUID();
+      const admitted = await ask(db, { name, caller, limits }).catch(() => null);
+      if (admitted === null) return local.admit();
+      if (admitted.verdict === 'open') return { openForMs: admitted.waitMs };
+      return {
+        succeeded: async () => {
+          if (admitted.verdict === 'probe') await recovered(db, { name, caller }).catch(() => undefined);
+        },
+        failed: () => failed(db, { name, caller, limits }).catch(() => local.fail()),
+      };
+    },
+  };
+}
+
+/** A breaker as a person sees it. */
+export interface BreakerRow {
+  readonly name: string;
+  readonly state: 'closed' | 'open' | 'half_open';
+  readonly recentFailures: number;
+  readonly openUntil: Date | null;
+  readonly changedAt: Date;
+}
+
+export async function listBreakers(db: Tx): Promise<BreakerRow[]> {
+  return db.query<BreakerRow>(
+    `select name, state, cardinality(failed_at) as "recentFailures", open_until as "openUntil",
+       changed_at as "changedAt" from sverka.breaker order by name`,
+  );
+}
+
+/** For how long calls are refused now, in milliseconds; 0 when they are not. For edges that only look. */
+export async function breakerOpenMs(db: Tx, name: string): Promise<number> {
+  const rows = await db.query<{ ms: number }>(
+    `select greatest(0, ceil(extract(epoch from open_until - clock_timestamp()) * 1000))::int as ms
+       from sverka.breaker where name = $1 and state = 'open'`,
+    [name],
+  );
+  return rows[0]?.ms ?? 0;
+}
+
+interface Call {
+  readonly name: string;
+  readonly caller: string;
+}
+
+async function ask(db: Tx, { name, caller, limits }: Call & { limits: BreakerLimits }) {
+  const rows = await db.query<{ verdict: 'pass' | 'probe' | 'open'; waitMs: number }>(
+    `select verdict, wait_ms as "waitMs" from sverka.breaker_admit($1, $2, $3 * interval '1 millisecond')`,
+    [name, caller, limits.leaseMs],
+  );
+  return rows[0] ?? null;
+}
+
+async function failed(db: Tx, { name, caller, limits }: Call & { limits: BreakerLimits }): Promise<boolean> {
+  const rows = await db.query<{ opened: boolean }>(
+    `select sverka.breaker_failed($1, $2, $3, $4 * interval '1 millisecond', $5 * interval '1 millisecond') as opened`,
+    [name, caller, limits.failuresMax, limits.windowMs, limits.openMs],
+  );
+  return rows[0]?.opened ?? false;
+}
+
+async function recovered(db: Tx, { name, caller }: Call): Promise<void> {
+  await db.query('select sverka.breaker_recovered($1, $2)', [name, caller]);
+}
+
+/** The fallback of one process: the same limits, and a probe of its own. */
+function createLocalBreaker({ failuresMax, windowMs, openMs, leaseMs }: BreakerLimits) {
+  let failedAt: number[] = [];
+  let closedAgainAt = 0;
+  const fail = async () => {
+    const now = Date.now();
+    failedAt = [...failedAt.filter((at) => at > now - windowMs), now];
+    if (failedAt.length >= failuresMax) closedAgainAt = now + openMs;
+    return failedAt.length === failuresMax;
+  };
+  const succeed = async () => {
+    failedAt = [];
+    closedAgainAt = 0;
+  };
+  return {
+    fail,
+    admit(): Admission | { readonly openForMs: number } {
+      const openForMs = closedAgainAt - Date.now();
+      if (openForMs > 0) return { openForMs };
+      // One probe at a time: the next caller waits until this one's lease is over or it came back well.
+      if (failedAt.length >= failuresMax) closedAgainAt = Date.now() + leaseMs;
+      return { succeeded: succeed, failed: fail };
+    },
+  };
+}
