@@ -33,6 +33,7 @@ const deps: ActivityDeps = {
   pool,
   config,
   log,
+  startedAt: Date.now(),
   custody: providers.custody,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),

@@ -1,3 +1,4 @@
+import { createCheckActivities } from './checks.js';
 import { createDepositAddressActivities } from './deposit-addresses.js';
 import { createDepositActivities } from './deposits.js';
 import type { ActivityDeps } from './deps.js';
@@ -9,5 +10,6 @@ export function createActivities(deps: ActivityDeps) {
     ...createDepositActivities(deps),
     ...createDepositAddressActivities(deps),
     ...createInboxActivities(deps),
+    ...createCheckActivities(deps),
   };
 }

@@ -26,3 +26,12 @@ export async function raiseAlert(db: Tx, alert: Alert): Promise<void> {
 export async function resolveAlert(db: Tx, key: string): Promise<void> {
   await db.query('select sverka.resolve_alert($1)', [key]);
 }
+
+/** Resolves the open alerts of these kinds whose key is not among those that hold now. */
+export async function resolveAlertsExcept(db: Tx, kinds: readonly string[], keys: readonly string[]): Promise<void> {
+  await db.query(
+    `select sverka.resolve_alert(a.key) from sverka.alert a
+      where a.state = 'open' and a.kind = any ($1) and not a.key = any ($2)`,
+    [kinds, keys],
+  );
+}

@@ -20,7 +20,7 @@ const READS_MAX = 200;
 
 /** For ever: finds notifications that nobody came for and subjects whose workflow is lost, and numbers what is new. */
 export async function inboxSweep(): Promise<never> {
-  const { databaseSweepInbox } = activitiesOf<InboxActivities>('none');
+  const { databaseSweepInbox } = activitiesOf<InboxActivities>(null);
   const reading = new Map<string, Promise<void>>();
   for (let turns = 0; turns < TURNS_PER_RUN && !workflowInfo().continueAsNewSuggested; turns += 1) {
     const { closed, waitMs } = await databaseSweepInbox();

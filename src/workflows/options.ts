@@ -36,13 +36,15 @@ type Proxies<Activities> = {
  * minute, is left to the caller. `summary` is what Temporal's UI shows beside each.
  */
 export function activitiesOf<Activities extends object>(
-  provider: string,
+  provider: string | null,
   options: { once?: true; summary?: string } = {},
 ) {
   const proxies = (name: string) => {
     const kind = classOf(name);
     const taskQueue =
-      kind === 'database' ? workflowInfo().taskQueue : providerTaskQueue(workflowInfo().taskQueue, provider);
+      kind === 'database' || provider === null
+        ? workflowInfo().taskQueue
+        : providerTaskQueue(workflowInfo().taskQueue, provider);
     const bounds = options.once ? ONCE : { retry: CLASSES[kind].retry };
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], ...summary, ...bounds, taskQueue })[

@@ -1,0 +1,62 @@
+import type { DecisionSubject, OpenDecision } from '../contracts/decision.js';
+import { hashParts, newId } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+/** What the hash of a decision covers: everything of the subject that the person was shown, in this order. */
+export function hashSeen(parts: readonly (string | number | bigint | null)[]): Buffer {
+  return hashParts(parts.map((part) => (part === null ? 'null' : `=${part}`)));
+}
+
+export interface NewDecision {
+  readonly subjectType: DecisionSubject;
+  readonly subjectId: string;
+  /** One decision per subject and stage: `v4` of a deposit in version 4. */
+  readonly stage: string;
+  readonly choice: string;
+  readonly seenHash: Buffer;
+  readonly userId: string;
+  readonly reason: string;
+  readonly traceId: string;
+}
+
+/**
+ * Inserts a person's decision (the console's role alone may); answers its id. Throws `UniqueViolation` when this stage
+ * was decided before, `Refused` when the person's roles do not allow it.
+ */
+export async function insertDecision(db: Tx, decision: NewDecision): Promise<string> {
+  const id = newId('decision');
+  const { subjectType, subjectId, stage, choice, seenHash, userId, reason, traceId } = decision;
+  await db.query(
+    `insert into sverka.decision (id, subject_type, subject_id, stage, choice, seen_hash, user_id, reason, trace_id)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+    [id, subjectType, subjectId, stage, choice, seenHash, userId, reason, traceId],
+  );
+  return id;
+}
+
+/** Decisions on these subjects that nobody has applied yet; all of the type when no ids are given. Oldest first. */
+export async function openDecisions<Choice extends string>(
+  db: Tx,
+  of: { readonly type: DecisionSubject; readonly ids: readonly string[] | null },
+): Promise<OpenDecision<Choice>[]> {
+  return db.query<OpenDecision<Choice>>(
+    `select d.id, d.subject_id as "subjectId", d.choice, d.seen_hash as "seenHash", d.user_id as "userId", d.reason,
+       d.trace_id as "traceId"
+     from sverka.decision d left join sverka.decision_outcome o on o.decision_id = d.id
+     where o.decision_id is null and d.subject_type = $1 and ($2::text[] is null or d.subject_id = any ($2))
+     order by d.created_at, d.id limit 100`,
+    [of.type, of.ids],
+  );
+}
+
+/** Notes what came of a decision, in the transaction of its effect. */
+export async function closeDecision(
+  tx: Tx,
+  decision: { readonly id: string },
+  came: { readonly outcome: 'applied' | 'void'; readonly detail: string; readonly traceId: string },
+): Promise<void> {
+  await tx.query(
+    'insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id) values ($1, $2, $3, $4)',
+    [decision.id, came.outcome, came.detail, came.traceId],
+  );
+}

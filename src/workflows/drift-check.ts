@@ -1,0 +1,9 @@
+import { uuid4 } from '@temporalio/workflow';
+import type { CheckActivities } from '../activities/checks.js';
+import { activitiesOf } from './options.js';
+
+/** Each hour: rebuilds the balances of what changed since the last check; any difference is an alert. */
+export async function driftCheck() {
+  const { pageDriftCheck } = activitiesOf<CheckActivities>(null, { summary: 'rebuild what changed' });
+  return pageDriftCheck({ traceId: uuid4().replaceAll('-', '') });
+}

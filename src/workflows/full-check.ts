@@ -1,0 +1,9 @@
+import { uuid4 } from '@temporalio/workflow';
+import type { CheckActivities } from '../activities/checks.js';
+import { activitiesOf } from './options.js';
+
+/** Each night: rebuilds every balance from all entries. */
+export async function fullCheck() {
+  const { pageFullCheck } = activitiesOf<CheckActivities>(null, { summary: 'rebuild every balance' });
+  return pageFullCheck({ traceId: uuid4().replaceAll('-', '') });
+}
