@@ -1,13 +1,13 @@
+import { DEPOSIT_CHOICES } from '../domain/deposit.js';
+
 /** What a person may decide, by subject; the choice is bound to what that person saw. */
 export const DECISION_CHOICES = {
-  /** `retry`: read it again and go on; `reject`: it is no deposit of ours; `orphan`: take back; `accept`: leave it so. */
-  deposit: ['retry', 'reject', 'orphan', 'accept'],
+  deposit: DEPOSIT_CHOICES,
   /** `replay`: try it again, once; `abandon`: close it without an effect. */
   dead_letter: ['replay', 'abandon'],
 } as const;
 export type DecisionSubject = keyof typeof DECISION_CHOICES;
 export type DecisionChoice<Subject extends DecisionSubject> = (typeof DECISION_CHOICES)[Subject][number];
-export type DepositChoice = DecisionChoice<'deposit'>;
 
 /** A decision that is still to be applied. */
 export interface OpenDecision<Choice extends string = string> {

@@ -33,6 +33,8 @@ export interface DepositRecord {
   spendable: boolean;
   movementIds: string[];
   flag: string | null;
+  /** A contradiction that a person has accepted: not raised again while it stays the same. */
+  acceptedFlag: string | null;
   appliedTicket: bigint;
   lastReadAt: Date;
   creditedAt: Date | null;

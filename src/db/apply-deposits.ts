@@ -1,12 +1,11 @@
 import { type DepositRecord, toDeposit } from '../contracts/deposit.js';
-import { type DepositPlan, type DepositReading, planCopy, planDeposit, planParking } from '../domain/deposit.js';
-import { isSameDecimal } from '../domain/money.js';
+import type { DepositChoice, DepositReading } from '../domain/deposit.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
-import { bookDeposits, creditMovementId, type DepositCredit } from './book-deposits.js';
+import { bookDeposits, type DepositBooking, depositMovementId } from './book-deposits.js';
+import { closeDecision, openDecisions } from './decisions.js';
 import { holdPlaces } from './deposit-addresses.js';
 import {
   type AddressOfDeposit,
-  type CreditedOutput,
   creditedOutputs,
   type DepositSource,
   type DepositStep,
@@ -19,6 +18,7 @@ import {
 } from './deposits.js';
 import { insertEvents, type NewEvent } from './events.js';
 import type { Tx } from './transaction.js';
+import { type Copied, type DepositDecision, outputOf, type WeighedDeposit, weighDeposit } from './weigh-deposits.js';
 
 /** One record as the custodian states it, and where it arrived. */
 export interface DepositStatement {
@@ -66,7 +66,8 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   const found = await findOwners(tx, batch);
   const { locked, added } = await lockAll(tx, batch, found);
   const credited = await creditedElsewhere(tx, batch.source, found);
-  const work: Weighed[] = [];
+  const decisions = await decisionsOn(tx, [...locked.values()]);
+  const work: WeighedDeposit[] = [];
   for (const item of found) {
     const record = locked.get(item.ref);
     if (!record) continue;
@@ -74,7 +75,12 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
     // Until it is completed it may still come to nothing, whatever stands beside it.
     const copied = item.reading.status === 'completed' ? credited.get(output) : undefined;
     const before = added.has(item.ref) ? null : record.state;
-    const weighed: Weighed = { ...weigh(batch, item, { record, copied }), before };
+    const decision = decisions.get(record.id) ?? null;
+    const known = { record, copied, decision };
+    const weighed: WeighedDeposit = {
+      ...weighDeposit({ ticket: batch.ticket, refusal: batch.refused.get(item.ref) }, item, known),
+      before,
+    };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
     if (isFresh(weighed) && weighed.plan.credit)
@@ -89,7 +95,8 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   const moving = work.filter((item) => item.outcome === 'changed');
   await walkAll(tx, batch, moving);
   await tellContradictions(tx, batch, moving);
-  await bookDeposits(tx, moving.flatMap(creditOf), batch);
+  await closeDecisions(tx, batch, work.filter(isFresh));
+  await bookDeposits(tx, moving.flatMap(bookingOf), batch);
   const weighed = new Map(work.map((item) => [item.found.ref, item]));
   return batch.statements.map(({ ref }) => {
     const item = weighed.get(ref);
@@ -97,16 +104,6 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
       ? { ref, outcome: item.outcome, before: item.before, record: item.record }
       : { ref, outcome: 'unmatched', before: null, record: null };
   });
-}
-
-/** A deposit under its lock, with what the read makes of it. `record` follows its moves. */
-interface Weighed {
-  readonly found: FoundDeposit;
-  readonly before: AppliedDeposit['before'];
-  readonly flagged: boolean;
-  record: DepositRecord;
-  readonly plan: DepositPlan;
-  readonly outcome: 'changed' | 'unchanged' | 'stale';
 }
 
 /** The owner always comes from the address, never from what was sent. */
@@ -148,9 +145,6 @@ async function lockAll(tx: Tx, batch: DepositBatch, found: readonly FoundDeposit
   return { locked, added };
 }
 
-/** Where an output was credited before. */
-type Copied = Pick<CreditedOutput, 'id' | 'addressId' | 'amount'>;
-
 async function creditedElsewhere(
   tx: Tx,
   source: DepositSource,
@@ -163,71 +157,50 @@ async function creditedElsewhere(
   return new Map(rows.map((row) => [outputOf(row), row]));
 }
 
-function outputOf(of: { network: string; txHash: string | null; outputIndex: number | null }): string {
-  return JSON.stringify([of.network, of.txHash, of.outputIndex]);
+async function decisionsOn(tx: Tx, records: readonly DepositRecord[]): Promise<Map<string, DepositDecision>> {
+  // Only these wait for a person.
+  const ids = records.filter(({ state, flag }) => state === 'parked' || flag !== null).map(({ id }) => id);
+  const open = ids.length === 0 ? [] : await openDecisions<DepositChoice>(tx, { type: 'deposit', ids });
+  return new Map(open.map((decision) => [decision.subjectId, decision]));
 }
 
-function weigh(
-  batch: DepositBatch,
-  found: FoundDeposit,
-  known: { record: DepositRecord; copied: Copied | undefined },
-): Omit<Weighed, 'before'> {
-  const { record } = known;
-  const { reading } = found;
-  const plan = planOf(batch, found, known);
-  const item = { found, flagged: record.flag !== null, record, plan };
-  // What was read before the last apply must not undo it.
-  if (batch.ticket <= record.appliedTicket) return { ...item, outcome: 'stale' };
-  const same =
-    plan.moves.length === 0 &&
-    plan.flag === record.flag &&
-    record.providerStatus === found.providerStatus &&
-    (record.creditedAmount !== null || record.reportedText === reading.amount) &&
-    record.txHash === reading.txHash &&
-    record.outputIndex === reading.outputIndex;
-  const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
-  return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
+async function closeDecisions(tx: Tx, batch: DepositBatch, work: readonly WeighedDeposit[]): Promise<void> {
+  for (const { decided } of work.map((item) => item.plan)) {
+    if (decided) await closeDecision(tx, decided.by, { ...decided, traceId: batch.traceId });
+  }
 }
 
-function planOf(
-  batch: DepositBatch,
-  { ref, at, reading }: FoundDeposit,
-  { record, copied }: { record: DepositRecord; copied: Copied | undefined },
-): DepositPlan {
-  const refusal = batch.refused.get(ref);
-  // What the journal refused because another record of the output was credited meanwhile is a copy of it.
-  const other =
-    copied && copied.id !== record.id
-      ? planCopy(record, copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount))
-      : refusal === undefined
-        ? null
-        : planParking(record, refusal);
-  return other ?? planDeposit(record, at, reading);
-}
-
-function isFresh({ outcome }: Weighed): boolean {
+function isFresh({ outcome }: WeighedDeposit): boolean {
   return outcome !== 'stale';
 }
 
-function creditOf({ record, found, plan }: Weighed): DepositCredit[] {
-  return plan.credit === null ? [] : [{ record, reading: found.reading, generation: plan.generation, ...plan.credit }];
+function bookingOf({ record, found, plan }: WeighedDeposit): DepositBooking[] {
+  const { network, txHash, outputIndex, creditedAmount: amount, creditedAsset: asset } = record;
+  const { generation } = plan;
+  if (plan.credit !== null)
+    return [{ operation: 'credit', record, reading: found.reading, generation, ...plan.credit }];
+  if (!plan.moves.some((move) => move.to === 'orphaned') || amount === null || asset === null) return [];
+  // What was credited, whatever the record says of the output now.
+  const reading = { ...found.reading, network, txHash, outputIndex };
+  return [{ operation: 'orphan', record, reading, generation, amount, asset }];
 }
 
-function toNote({ record, found, plan }: Weighed) {
-  return { id: record.id, found, flag: plan.flag, credited: record.state === 'credited' || record.state === 'final' };
+function toNote({ record, found, plan }: WeighedDeposit) {
+  const credited = record.state === 'credited' || record.state === 'final';
+  return { id: record.id, found, flag: plan.flag, accepted: plan.accepted, credited };
 }
 
 /** States whose entering a merchant is told (API.md 5): one that waits for a person of ours is not. */
 const TOLD: ReadonlySet<string> = new Set(['confirming', 'credited', 'final', 'orphaned', 'rejected', 'dropped']);
 
 /** Walks all deposits step by step, one statement a step; each move leaves its audit row (by trigger), most an event. */
-async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
+async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
   const events: NewEvent[] = [];
   const longest = Math.max(0, ...moving.map((item) => item.plan.moves.length));
   for (let place = 0; place < longest; place += 1) {
     const stepping = moving.filter((item) => item.plan.moves[place] !== undefined);
     const steps = stepping.flatMap((item) => stepOf(batch, item, place));
-    const after = new Map((await stepDeposits(tx, steps, batch)).map((record) => [record.id, record]));
+    const after = new Map((await stepDeposits(tx, steps, batch.traceId)).map((record) => [record.id, record]));
     for (const item of stepping) {
       const record = after.get(item.record.id);
       if (!record) throw new Error(`Deposit ${item.record.id} changed under its own lock.`);
@@ -238,14 +211,18 @@ async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]):
   await insertEvents(tx, events);
 }
 
-function stepOf(batch: DepositBatch, { record, found, plan }: Weighed, place: number): DepositStep[] {
+function stepOf(batch: DepositBatch, item: WeighedDeposit, place: number): DepositStep[] {
+  const { record, plan } = item;
   const move = plan.moves[place];
   if (!move) return [];
-  const credit =
-    move.to === 'credited' && plan.credit !== null
-      ? { ...plan.credit, movementId: creditMovementId(batch.source, found.reading, plan.generation) }
-      : null;
-  return [{ id: record.id, version: record.version, ...move, generation: plan.generation, credit }];
+  const { to, reason } = move;
+  const [booking] = to === 'credited' || to === 'orphaned' ? bookingOf(item) : [];
+  const actor = move.decided && plan.decided ? `user:${plan.decided.by.userId}` : batch.actor;
+  const credit = to === 'credited' ? plan.credit : null;
+  const id = booking === undefined ? null : depositMovementId(batch.source, booking);
+  return [
+    { id: record.id, version: record.version, to, reason, generation: plan.generation, credit, movementId: id, actor },
+  ];
 }
 
 function eventOf(record: DepositRecord, traceId: string): NewEvent {
@@ -262,7 +239,7 @@ function eventOf(record: DepositRecord, traceId: string): NewEvent {
 }
 
 /** What contradicts our books, or waits for a person, is an alert; a contradiction that is gone resolves its own. */
-async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly Weighed[]): Promise<void> {
+async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
   for (const { record, plan, flagged } of moving) {
     const key = `deposit:${record.id}`;
     const parked = record.state === 'parked' && (flagged || plan.moves.length > 0);

@@ -1,6 +1,6 @@
 import type { DepositRecord } from '../contracts/deposit.js';
 import type { DepositReading } from '../domain/deposit.js';
-import { collectBehind, leg, type MovementInstruction } from '../domain/journal.js';
+import { collectBehind, draw, leg, type MovementInstruction } from '../domain/journal.js';
 import type { Minor } from '../domain/money.js';
 import type { OperationKey } from '../domain/operation-key.js';
 import { openAccounts } from './accounts.js';
@@ -20,8 +20,10 @@ export class BookingRefused extends Error {
   }
 }
 
-/** A deposit that is to be credited in this generation, for the owner that its record names. */
-export interface DepositCredit {
+/** What is booked of a deposit in this generation, for the owner that its record names. */
+export interface DepositBooking {
+  /** `orphan` takes back what `credit` gave: from the wallet, and what it cannot cover is owed (R14). */
+  readonly operation: 'credit' | 'orphan';
   readonly record: DepositRecord;
   readonly reading: DepositReading;
   readonly generation: number;
@@ -35,11 +37,11 @@ export interface DepositCredit {
  */
 export async function bookDeposits(
   tx: Tx,
-  credits: readonly DepositCredit[],
+  bookings: readonly DepositBooking[],
   by: { readonly source: DepositSource; readonly traceId: string },
 ): Promise<void> {
-  if (credits.length === 0) return;
-  const names = credits.flatMap(({ record: { book, merchantId, customerId }, asset }) => {
+  if (bookings.length === 0) return;
+  const names = bookings.flatMap(({ record: { book, merchantId, customerId }, asset }) => {
     const own = { book, merchantId, customerId, asset };
     return [
       { ...own, customerId: null, kind: 'clearing:custody' as const },
@@ -48,18 +50,23 @@ export async function bookDeposits(
     ];
   });
   const ids = await openAccounts(tx, names);
-  const movements = credits.flatMap((credit, n) => creditOf(by.source, credit, ids.slice(n * 3, n * 3 + 3)));
-  const results = await post(tx, movements, { traceId: by.traceId });
-  const refused = credits.flatMap(({ record }, n) => {
-    const result = results[n * 2];
+  const movements = bookings.map((booking, n) => movementsOf(by.source, booking, ids.slice(n * 3, n * 3 + 3)));
+  const results = await post(tx, movements.flat(), { traceId: by.traceId });
+  let at = 0;
+  const refused = bookings.flatMap(({ record }, n) => {
+    const result = results[at];
+    at += movements[n]?.length ?? 0;
     return result?.outcome === 'posted' ? [] : [[record.providerRef, refusalOf(result)] as const];
   });
   if (refused.length > 0) throw new BookingRefused(new Map(refused));
 }
 
-/** Id of the movement that credits this output in this generation. */
-export function creditMovementId(source: DepositSource, reading: DepositReading, generation: number): string {
-  return movementId(hashOperationKey(creditKey(source, reading, generation)));
+/** Id of the movement of this output in this generation. */
+export function depositMovementId(
+  source: DepositSource,
+  of: Pick<DepositBooking, 'operation' | 'reading' | 'generation'>,
+): string {
+  return movementId(hashOperationKey(keyOf(source, of)));
 }
 
 // `detail` of the others is an account of ours, which is nobody else's business.
@@ -68,27 +75,37 @@ function refusalOf(result: PostResult | undefined): string {
   return `journal_${word ?? 'no_answer'}`;
 }
 
-function creditOf(source: DepositSource, credit: DepositCredit, ids: readonly bigint[]): MovementInstruction[] {
+function movementsOf(source: DepositSource, booking: DepositBooking, ids: readonly bigint[]): MovementInstruction[] {
   const [clearing, wallet, receivable] = ids;
   if (clearing === undefined || wallet === undefined || receivable === undefined) {
-    throw new Error('A credit of a deposit has no accounts.');
+    throw new Error('A booking of a deposit has no accounts.');
   }
-  const movement: MovementInstruction = {
+  const { operation, amount } = booking;
+  const base = { key: keyOf(source, booking), subject: { type: 'deposit', id: booking.record.id } };
+  if (operation === 'orphan') {
+    const lines = [leg(wallet, -amount), draw(receivable), leg(clearing, amount)];
+    return [
+      { ...base, kind: 'deposit_orphaned', lines, compensates: keyOf(source, { ...booking, operation: 'credit' }) },
+    ];
+  }
+  const credit: MovementInstruction = {
+    ...base,
     kind: 'deposit_credit',
-    key: creditKey(source, credit.reading, credit.generation),
-    lines: [leg(clearing, -credit.amount), leg(wallet, credit.amount)],
-    subject: { type: 'deposit', id: credit.record.id },
+    lines: [leg(clearing, -amount), leg(wallet, amount)],
   };
-  return [movement, collectBehind(movement, { wallet, receivable })];
+  return [credit, collectBehind(credit, { wallet, receivable })];
 }
 
 /** The instrument is the output, so that a mempool and a confirmed copy are one (R10). */
-function creditKey(source: DepositSource, reading: DepositReading, generation: number): OperationKey {
+function keyOf(
+  source: DepositSource,
+  { operation, reading, generation }: Pick<DepositBooking, 'operation' | 'reading' | 'generation'>,
+): OperationKey {
   const { network, txHash, outputIndex } = reading;
   const { book, provider, account } = source;
   return {
     instrument: { book, provider, account, kind: 'deposit', ref: [network, txHash ?? '', String(outputIndex)] },
     generation,
-    operation: 'credit',
+    operation,
   };
 }

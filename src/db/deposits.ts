@@ -11,7 +11,7 @@ const COLUMNS = `select d.id, d.book, d.merchant_id as "merchantId", d.customer_
     d.block_hash as "blockHash", d.reported_text as "reportedText", d.reported_asset as "reportedAsset",
     d.settlement_mode as "settlementMode", d.settlement_asset as "settlementAsset", d.generation,
     d.credited_amount as "creditedText", d.credited_asset as "creditedAsset", d.spendable,
-    d.movement_ids as "movementIds", d.flag, d.applied_ticket as "appliedTicket", d.last_read_at as "lastReadAt",
+    d.movement_ids as "movementIds", d.flag, d.accepted_flag as "acceptedFlag", d.applied_ticket as "appliedTicket", d.last_read_at as "lastReadAt",
     d.credited_at as "creditedAt", d.final_at as "finalAt", d.state, d.version, d.reason,
     d.created_at as "createdAt", d.updated_at as "updatedAt"`;
 
@@ -125,29 +125,36 @@ export async function lockDeposits(tx: Tx, source: DepositSource, refs: readonly
   return rows.map(toDepositRecord);
 }
 
+/** What is kept of a read, moved or not. */
+export interface DepositNote {
+  readonly id: string;
+  readonly found: FoundDeposit;
+  readonly flag: string | null;
+  readonly accepted: string | null;
+  readonly credited: boolean;
+}
+
 /**
  * What the read says of each, moved or not, with a fresh ticket, so that an older answer no longer counts. What was
  * reported when it was credited stays on show, and its output stays taken. Digits past the column's are cut, not
  * rounded: rounding could carry a digit too many. Answers the deposits as they are then.
  */
-export async function noteReadings(
-  tx: Tx,
-  readings: readonly { id: string; found: FoundDeposit; flag: string | null; credited: boolean }[],
-): Promise<DepositRecord[]> {
+export async function noteReadings(tx: Tx, readings: readonly DepositNote[]): Promise<DepositRecord[]> {
   if (readings.length === 0) return [];
   const rows = await tx.query<DepositRow>(
     `with d as (
        update sverka.deposit d set provider_status = r.status, last_read_at = clock_timestamp(),
          applied_ticket = nextval('sverka.read_ticket'), flag = r.flag,
+         accepted_flag = r.accepted,
          tx_hash = case when r.credited then d.tx_hash else coalesce(r.tx_hash, d.tx_hash) end,
          output_index = case when r.credited then d.output_index else coalesce(r.output_index, d.output_index) end,
          reported_text = case when r.credited then d.reported_text else r.amount end,
          reported_amount = case when r.credited then d.reported_amount else trunc(r.amount::numeric, 18) end
        from jsonb_to_recordset($1) as r(id text, status text, flag text, tx_hash text, output_index int, amount text,
-         credited boolean)
+         credited boolean, accepted text)
        where d.id = r.id returning d.*)
      ${COLUMNS} from d left join sverka.customer c on c.id = d.customer_id`,
-    [JSON.stringify(readings.map(({ id, found, flag, credited }) => ({ ...toRow(found), id, flag, credited })))],
+    [JSON.stringify(readings.map(({ found, ...note }) => ({ ...toRow(found), ...note })))],
   );
   return rows.map(toDepositRecord);
 }
@@ -159,15 +166,18 @@ export interface DepositStep {
   readonly to: DepositState;
   readonly reason: string | null;
   readonly generation: number;
-  readonly credit: { readonly amount: bigint; readonly asset: string; readonly movementId: string } | null;
+  readonly credit: { readonly amount: bigint; readonly asset: string } | null;
+  /** `mov_…` of what this step posts. */
+  readonly movementId: string | null;
+  readonly actor: string;
 }
 
 /** Makes the step and answers the deposits as they are after it; fewer than asked for when a version has moved on. */
-export async function stepDeposits(tx: Tx, steps: readonly DepositStep[], who: Who): Promise<DepositRecord[]> {
+export async function stepDeposits(tx: Tx, steps: readonly DepositStep[], traceId: string): Promise<DepositRecord[]> {
   const rows = await tx.query<DepositRow>(
     `with d as (
-       update sverka.deposit d set state = r.state, version = d.version + 1, reason = r.reason, actor = $2,
-         trace_id = $3, generation = r.generation,
+       update sverka.deposit d set state = r.state, version = d.version + 1, reason = r.reason, actor = r.actor,
+         trace_id = $2, generation = r.generation,
          credited_amount = coalesce(r.amount::numeric, case r.generation when d.generation then d.credited_amount end),
          credited_asset = coalesce(r.asset, case r.generation when d.generation then d.credited_asset end),
          movement_ids = case when r.movement_id is null then d.movement_ids else d.movement_ids || r.movement_id end,
@@ -175,22 +185,22 @@ export async function stepDeposits(tx: Tx, steps: readonly DepositStep[], who: W
          credited_at = case r.state when 'credited' then clock_timestamp() else d.credited_at end,
          final_at = case r.state when 'final' then clock_timestamp() else d.final_at end
        from jsonb_to_recordset($1) as r(id text, version int, state text, reason text, generation int, amount text,
-         asset text, movement_id text)
+         asset text, movement_id text, actor text)
        where d.id = r.id and d.version = r.version
        returning d.*)
      ${COLUMNS} from d left join sverka.customer c on c.id = d.customer_id`,
-    [JSON.stringify(steps.map(toStepRow)), who.actor, who.traceId],
+    [JSON.stringify(steps.map(toStepRow)), traceId],
   );
   return rows.map(toDepositRecord);
 }
 
-function toStepRow({ credit, to, ...step }: DepositStep) {
+function toStepRow({ credit, to, movementId, ...step }: DepositStep) {
   return {
     ...step,
     state: to,
     amount: credit?.amount.toString() ?? null,
     asset: credit?.asset ?? null,
-    movement_id: credit?.movementId ?? null,
+    movement_id: movementId,
   };
 }
 

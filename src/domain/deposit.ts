@@ -2,6 +2,10 @@ import { decimalsOf } from './assets.js';
 import { type Minor, parseAmount } from './money.js';
 import type { StateMove } from './states.js';
 
+/** What a person may decide on a deposit. */
+export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept'] as const;
+export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
+
 export const DEPOSIT_STATES = [
   'noticed',
   'confirming',
@@ -68,8 +72,15 @@ export interface DepositStanding {
   readonly outputIndex: number | null;
 }
 
+/** One step. `decided`: a person made it; an `orphaned` one takes back what was credited. */
+export interface DepositMove {
+  readonly to: DepositState;
+  readonly reason: string | null;
+  readonly decided?: true;
+}
+
 export interface DepositPlan {
-  readonly moves: readonly { readonly to: DepositState; readonly reason: string | null }[];
+  readonly moves: readonly DepositMove[];
   readonly generation: number;
   readonly credit: { readonly amount: Minor; readonly asset: string } | null;
   /** A contradiction that a person must look at; the state stays. */
@@ -100,6 +111,43 @@ export function planDeposit(standing: DepositStanding, terms: DepositTerms, read
     default:
       return walk(standing, verdict);
   }
+}
+
+/**
+ * What a person's decision makes of a deposit as it stands and reads now; a text when it no longer fits.
+ * `retry` a parked one as if it were noticed anew, `reject` it, `orphan` a credited one that the custodian says has
+ * failed (its money is taken back), `accept` a contradiction and leave the books as they are.
+ */
+export function planDecision(
+  standing: DepositStanding & { readonly flag: string | null },
+  what: {
+    readonly terms: DepositTerms;
+    readonly reading: DepositReading;
+    readonly choice: DepositChoice;
+    readonly refusal: string | undefined;
+  },
+): (DepositPlan & { readonly accepted: string | null }) | string {
+  const { state, generation, flag } = standing;
+  const stay = { moves: [], generation, credit: null, flag: null, accepted: null };
+  const verdict = judge(what.terms, what.reading);
+  if (what.choice === 'accept')
+    return flag === null ? 'there is no contradiction to accept' : { ...stay, accepted: flag };
+  if (what.choice === 'orphan') {
+    const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
+    if (state !== 'final' || !failed) return 'only a credited deposit that the custodian says has failed is orphaned';
+    return { ...stay, moves: [{ to: 'orphaned', reason: 'failed_after_credit', decided: true }] };
+  }
+  if (state !== 'parked') return 'it is not parked';
+  if (what.choice === 'reject') return { ...stay, moves: [{ to: 'rejected', reason: 'by_decision', decided: true }] };
+  if (verdict === 'unknown_status') return 'the custodian states a status that we do not know';
+  // What the journal would not book when it was tried goes back to the person.
+  const parked = what.refusal === undefined ? null : ({ to: 'parked', reason: what.refusal } as const);
+  const onward = walk({ ...standing, state: 'confirming' }, parked ?? verdict);
+  return {
+    ...onward,
+    moves: [{ to: 'confirming', reason: 'by_decision', decided: true }, ...onward.moves],
+    accepted: null,
+  };
 }
 
 /** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
