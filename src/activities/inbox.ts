@@ -1,4 +1,5 @@
 import type { DepositAddressInput, DepositInput, SweptInbox } from '../contracts/messages.js';
+import { closeAppliedDeadLetters } from '../db/dead-letters.js';
 import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
 import { strandedDeposits } from '../db/deposits.js';
 import { alertUnmatched, type ClaimedRow, claimPending } from '../db/inbox.js';
@@ -6,6 +7,7 @@ import { findRequest } from '../db/requests.js';
 import { seal } from '../db/seal.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
+import { applyDeadLetterDecisions, decidedDeposits } from './decisions.js';
 import type { ActivityDeps } from './deps.js';
 
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
@@ -27,17 +29,20 @@ export function createInboxActivities(deps: ActivityDeps) {
       // First what needs no other party.
       const sealed = await seal(db, SEALED_PER_SWEEP);
       await alertUnmatched(db, config.SVERKA_UNMATCHED_ALERT_AGE);
+      await applyDeadLetterDecisions(deps, db);
+      await closeAppliedDeadLetters(db);
       const attempt = createAttempts(deps);
       const limits = { most: ROWS_PER_SWEEP, graceMs: config.SVERKA_SWEEP_GRACE, leaseMs: LEASE_MS };
       const rows = await claimPending(db, limits);
       const nudged = await nudgeEach(deps, rows, attempt);
       const restarted = await restartDeposits(deps, db, attempt);
+      const decided = await nudgeDecided(deps, await decidedDeposits(db), attempt);
       await restartAddresses(deps, db, attempt);
       // At once again while a turn was full.
       const full = rows.length === ROWS_PER_SWEEP || sealed >= SEALED_PER_SWEEP;
       return {
         claimed: rows.length,
-        closed: [...nudged, ...restarted],
+        closed: [...nudged, ...restarted, ...decided],
         waitMs: full ? 0 : config.SVERKA_SWEEP_INTERVAL,
       };
     },
@@ -86,6 +91,20 @@ async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Pr
     if (provider !== 'custody') continue;
     const input: DepositInput = { book, provider, account, ref, traceId: newTraceId() };
     const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true, leaveRunning: true }));
+    if (outcome === 'closed') closed.push(input);
+  }
+  return closed;
+}
+
+/** A person decided: the workflow looks, or the sweep reads for one that has ended. */
+async function nudgeDecided(
+  deps: ActivityDeps,
+  inputs: readonly DepositInput[],
+  attempt: Attempt,
+): Promise<DepositInput[]> {
+  const closed: DepositInput[] = [];
+  for (const input of inputs) {
+    const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true }));
     if (outcome === 'closed') closed.push(input);
   }
   return closed;

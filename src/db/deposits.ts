@@ -39,6 +39,12 @@ export async function findDeposit(
   return rows[0] ? toDepositRecord(rows[0]) : null;
 }
 
+/** The deposit of that id, whoever owns it: for the worker and for people of ours. */
+export async function readDeposit(db: Tx, id: string): Promise<DepositRecord | null> {
+  const rows = await db.query<DepositRow>(`${DEPOSIT_SELECT} where d.id = $1`, [id]);
+  return rows[0] ? toDepositRecord(rows[0]) : null;
+}
+
 /** One account at one custodian: whose readings are applied together. */
 export interface DepositSource {
   readonly book: Book;

@@ -71,7 +71,7 @@ export async function selectWaiting(db: Tx, of: InboxSubject): Promise<string[]>
 export async function markDone(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
   await tx.query(
-    `update sverka.inbox set status = 'done', done_at = clock_timestamp(), waits_for = null
+    `update sverka.inbox set status = 'done', done_at = clock_timestamp(), waits_for = null, attempts = 0
      where id = any ($1) and status in ('pending', 'unmatched')`,
     [ids],
   );
@@ -192,4 +192,24 @@ export async function alertUnmatched(db: Tx, olderThanMs: number): Promise<numbe
     [olderThanMs],
   );
   return rows.length;
+}
+
+/** First wait after a row's own fault, and the longest. */
+const FAULT_WAIT_MS = 5_000;
+const FAULT_WAIT_MS_MAX = 10 * 60_000;
+
+export interface FaultyRow {
+  readonly id: string;
+  readonly book: Book;
+  readonly attempts: number;
+}
+
+/** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time. */
+export async function countFault(tx: Tx, ids: readonly string[], reason: string): Promise<FaultyRow[]> {
+  return tx.query<FaultyRow>(
+    `update sverka.inbox set attempts = attempts + 1, reason = $2, next_attempt_at = clock_timestamp() +
+       least($3 * power(2, least(attempts, 20)), $4) * interval '1 millisecond'
+     where id = any ($1) and status in ('pending', 'unmatched') returning id, book, attempts`,
+    [ids, reason, FAULT_WAIT_MS, FAULT_WAIT_MS_MAX],
+  );
 }

@@ -1,0 +1,124 @@
+import type { DepositPages, DepositReconcileInput } from '../contracts/messages.js';
+import { raiseAlert, resolveAlert } from '../db/alerts.js';
+import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
+import { type DueNudge, leaveDueNudges } from '../db/inbox.js';
+import { takeReadTicket } from '../db/read-tickets.js';
+import { lockCursor, moveCursor, readCursor, type SourceKey } from '../db/sources.js';
+import { queriesOf, type Tx } from '../db/transaction.js';
+import type { CustodyDepositItem, CustodyDepositPage } from '../providers/custody/schema.js';
+import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
+import { applyReads, subjectOf, toStatement } from './apply-reads.js';
+import type { ActivityDeps } from './deps.js';
+
+const PAGE_LIMIT = 200;
+
+/** What one page came to. */
+type PageCounts = Omit<DepositPages, 'pages'>;
+
+/** Reads the next page of a custodian's changes and applies it; its effects and the position commit together. */
+export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileInput): Promise<PageCounts> {
+  const db = queriesOf(deps.pool);
+  const key: SourceKey = { ...input, feed: 'deposits' };
+  const after = await readCursor(db, key);
+  const ticket = await takeReadTicket(db);
+  const traceId = newTraceId();
+  const page = await deps
+    .custody(input)
+    .readDepositChanges({ after, limit: PAGE_LIMIT }, { traceparent: makeTraceparent(traceId) });
+
+  const read = page.items.map(sortItem);
+  const unreadable = read.flatMap((item) => (item.ok ? [] : [item]));
+  const applied = await applyReads(deps, {
+    source: input,
+    statements: read.flatMap((item) => (item.ok ? [item.statement] : [])),
+    ticket,
+    traceId,
+    // Another reader has moved the position meanwhile: this page is thrown away.
+    before: (tx) => lockCursor(tx, key, after),
+    alongside: async (tx, results) => {
+      await leaveDueNudges(tx, dueNudges(input, { read, results, traceId }));
+      await tellUnreadable(tx, input, { count: unreadable.length, traceId });
+      await moveOn(tx, key, { page, after, traceId });
+    },
+  });
+  for (const { ref, before } of applied.filter((item) => followed(item))) {
+    await deps.nudgeDeposit({ ...input, ref, traceId }, { start: before === null });
+  }
+  return {
+    items: page.items.length,
+    changed: applied.filter((item) => item.outcome === 'changed').length,
+    unmatched: applied.filter((item) => item.outcome === 'unmatched').length,
+    unreadable: unreadable.length,
+    more: page.hasMore && nextOf(page, after) !== null,
+  };
+}
+
+type ReadItem =
+  | { readonly ok: true; readonly ref: string; readonly statement: DepositStatement }
+  | { readonly ok: false; readonly ref: string | null };
+
+function sortItem(item: CustodyDepositItem): ReadItem {
+  const statement = item.ok ? toStatement(item.record) : null;
+  const ref = item.ok ? item.record.id : item.id;
+  return statement === null ? { ok: false, ref } : { ok: true, ref: statement.ref, statement };
+}
+
+/** What the page could not apply now comes again as a nudge, left in the page's own commit; then the cursor may pass. */
+function dueNudges(
+  input: DepositReconcileInput,
+  page: { read: readonly ReadItem[]; results: readonly AppliedDeposit[]; traceId: string },
+): DueNudge[] {
+  const results = new Map(page.results.map((result) => [result.ref, result]));
+  return page.read.flatMap((item): DueNudge[] => {
+    if (item.ref === null) return [];
+    const due = { ...subjectOf({ ...input, ref: item.ref, traceId: page.traceId }), traceId: page.traceId };
+    if (!item.ok) return [{ ...due, status: 'pending', reason: 'unreadable_record', waitsFor: null }];
+    const outcome = results.get(item.ref)?.outcome;
+    if (outcome === 'stale') return [{ ...due, status: 'pending', reason: 'stale_answer', waitsFor: null }];
+    if (outcome !== 'unmatched') return [];
+    return [{ ...due, status: 'unmatched', reason: 'unknown_address', waitsFor: depositPlace(item.statement) }];
+  });
+}
+
+async function tellUnreadable(
+  tx: Tx,
+  input: DepositReconcileInput,
+  { count, traceId }: { count: number; traceId: string },
+): Promise<void> {
+  if (count === 0) return;
+  await raiseAlert(tx, {
+    key: `unreadable:${input.provider}:${input.account}`,
+    kind: 'unreadable_record',
+    book: input.book,
+    detail: `${count} record(s) of a page are outside the contract; they are tried again and then dead letters. Show them to the provider.`,
+    traceId,
+  });
+}
+
+/** Where to read on; a page that says there is more and leads back to itself names nothing, like one without (R3). */
+function nextOf(page: CustodyDepositPage, after: string | null): string | null {
+  return page.hasMore && page.nextCursor === after ? null : page.nextCursor;
+}
+
+async function moveOn(
+  tx: Tx,
+  key: SourceKey,
+  { page, after, traceId }: { page: CustodyDepositPage; after: string | null; traceId: string },
+): Promise<void> {
+  const alertKey = `cursor_missing:${key.provider}:${key.account}:${key.feed}`;
+  const missing = await moveCursor(tx, key, nextOf(page, after));
+  // An empty feed that was never read has nothing to point at.
+  if (missing > 1 && (after !== null || page.items.length > 0)) {
+    const detail = 'A page came without a next cursor again; its items were stored and the old position kept (R3).';
+    await raiseAlert(tx, { key: alertKey, kind: 'cursor_missing', book: key.book, detail, traceId });
+  } else if (missing === 0) {
+    await resolveAlert(tx, alertKey);
+  }
+}
+
+/** A new deposit that goes on needs its workflow; one that waited has a workflow that should look. */
+function followed({ outcome, before, record }: AppliedDeposit): boolean {
+  if (outcome !== 'changed' || record === null) return false;
+  const goesOn = record.state === 'noticed' || record.state === 'confirming';
+  return goesOn ? before === null : before !== null && before !== record.state;
+}

@@ -1,0 +1,45 @@
+import { raiseAlert } from '../db/alerts.js';
+import { buryRow } from '../db/dead-letters.js';
+import { countFault } from '../db/inbox.js';
+import { inTransaction } from '../db/transaction.js';
+import { ProviderError } from '../providers/errors.js';
+import type { ActivityDeps } from './deps.js';
+
+/** A row that has failed for its own fault so often is dead: a person looks. */
+const ATTEMPTS_MAX = 10;
+
+/**
+ * Counts a failed apply against the notifications that asked for it, if the fault is the record's own and not an
+ * outage. True when all of them are dead letters now, so that nobody need try again.
+ */
+export async function countRowFault(
+  deps: ActivityDeps,
+  waiting: readonly string[],
+  { error, traceId }: { error: unknown; traceId: string },
+): Promise<boolean> {
+  const reason = ownFault(error);
+  if (reason === null || waiting.length === 0) return false;
+  return inTransaction(deps.pool, async (tx) => {
+    const rows = await countFault(tx, waiting, reason);
+    const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
+    for (const { id, book, attempts } of dead) {
+      await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);
+      await raiseAlert(tx, {
+        key: `dead_letter:${id}`,
+        kind: 'dead_letter',
+        book,
+        subject: { type: 'inbox', id },
+        detail: `A notification failed ${attempts} times for its own fault (${reason}); see \`sverka deadletters list\`.`,
+        traceId,
+      });
+    }
+    return rows.length > 0 && dead.length === rows.length;
+  });
+}
+
+/** A record outside the contract, from a provider that is otherwise well; any other failure may pass by itself. */
+function ownFault(error: unknown): string | null {
+  return error instanceof ProviderError && error.kind === 'garbage' && !error.countsForBreaker
+    ? 'unreadable_record'
+    : null;
+}

@@ -1,0 +1,90 @@
+import type { Book } from '../domain/books.js';
+import { hashSeen } from './decisions.js';
+import { newId } from './new-id.js';
+import type { Tx } from './transaction.js';
+
+/** A notification that failed for its own fault too often: kept for a person, replayed only by one (R11). */
+export interface DeadLetterRecord {
+  readonly id: string;
+  readonly inboxId: string;
+  readonly book: Book;
+  readonly provider: string;
+  readonly endpoint: string;
+  readonly subjectType: string | null;
+  readonly subjectRef: string | null;
+  readonly reason: string;
+  readonly attempts: number;
+  /** How often a person has had it tried again. */
+  readonly replays: number;
+  readonly createdAt: Date;
+  readonly closedAt: Date | null;
+  readonly closedHow: 'abandoned' | 'applied' | null;
+}
+
+const SELECT = `select l.id, l.inbox_id as "inboxId", l.book, i.provider, i.endpoint,
+    i.subject_type as "subjectType", i.subject_ref as "subjectRef", l.reason, l.attempts, l.replays,
+    l.created_at as "createdAt", l.closed_at as "closedAt", l.closed_how as "closedHow"
+  from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id`;
+
+/** Newest first; `open` leaves out those that are closed. */
+export async function listDeadLetters(
+  db: Tx,
+  page: { readonly limit: number; readonly after: string | null; readonly open: boolean },
+): Promise<DeadLetterRecord[]> {
+  return db.query<DeadLetterRecord>(
+    `${SELECT} where (not $3 or l.closed_at is null) and ($2::text is null or (l.created_at, l.id) <
+       (select c.created_at, c.id from sverka.dead_letter c where c.id = $2))
+     order by l.created_at desc, l.id desc limit $1`,
+    [page.limit, page.after, page.open],
+  );
+}
+
+export async function findDeadLetter(db: Tx, id: string): Promise<DeadLetterRecord | null> {
+  const rows = await db.query<DeadLetterRecord>(`${SELECT} where l.id = $1`, [id]);
+  return rows[0] ?? null;
+}
+
+/** What a person is shown of a dead letter, and the decision is bound to. */
+export function hashSeenDeadLetter(letter: DeadLetterRecord): Buffer {
+  return hashSeen([letter.id, letter.reason, letter.attempts, letter.replays, letter.closedHow]);
+}
+
+/** Parks the row and keeps it for a person; one row for each, whatever often it dies. */
+export async function buryRow(
+  tx: Tx,
+  row: { readonly inboxId: string; readonly book: Book; readonly reason: string; readonly attempts: number },
+  traceId: string,
+): Promise<void> {
+  await tx.query(`update sverka.inbox set status = 'parked', reason = $2 where id = $1`, [row.inboxId, row.reason]);
+  await tx.query(
+    `insert into sverka.dead_letter as l (id, inbox_id, book, reason, attempts, trace_id)
+     values ($1, $2, $3, $4, $5, $6)
+     on conflict (inbox_id) do update set reason = excluded.reason, attempts = l.attempts + excluded.attempts,
+       trace_id = excluded.trace_id, closed_at = null, closed_how = null`,
+    [newId('deadLetter'), row.inboxId, row.book, row.reason, row.attempts, traceId],
+  );
+}
+
+/** The row is pending again with a fresh count. */
+export async function replayDeadLetter(tx: Tx, letter: DeadLetterRecord): Promise<void> {
+  await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
+  await tx.query(
+    `update sverka.inbox set status = 'pending', attempts = 0, next_attempt_at = clock_timestamp() where id = $1`,
+    [letter.inboxId],
+  );
+}
+
+export async function closeDeadLetter(tx: Tx, id: string, how: 'abandoned' | 'applied'): Promise<void> {
+  await tx.query('update sverka.dead_letter set closed_at = clock_timestamp(), closed_how = $2 where id = $1', [
+    id,
+    how,
+  ]);
+}
+
+/** Those of rows that were done after all, by a replay or another notification of the same subject. */
+export async function closeAppliedDeadLetters(db: Tx): Promise<void> {
+  await db.query(
+    `update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
+       from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done'`,
+  );
+}
