@@ -1,6 +1,7 @@
 import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
+import { guardCustody } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
@@ -34,7 +35,7 @@ const deps: ActivityDeps = {
   config,
   log,
   startedAt: Date.now(),
-  custody: providers.custody,
+  custody: guardCustody(db, providers.custody),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
 };

@@ -1,5 +1,33 @@
-import type { Breaker } from '../db/breaker.js';
+import { raiseAlert } from '../db/alerts.js';
+import { type Breaker, breakerName, createBreaker } from '../db/breaker.js';
+import type { Tx } from '../db/transaction.js';
+import type { CustodyClient } from '../providers/custody/client.js';
 import { ProviderError } from '../providers/errors.js';
+
+/** The clients of all custody accounts behind the breaker of their provider and book; an open one is an alert. */
+export function guardCustody(
+  db: Tx,
+  custody: (of: { book: string; account: string }) => CustodyClient,
+): (of: { book: string; account: string }) => CustodyClient {
+  const guarded = new Map<string, CustodyClient>();
+  return (of) => {
+    const known = guarded.get(`${of.book}:${of.account}`);
+    if (known) return known;
+    const name = breakerName({ provider: 'custody', book: of.book });
+    const onOpen = () =>
+      raiseAlert(db, {
+        key: `health:breaker:${name}`,
+        kind: 'breaker_open',
+        book: of.book,
+        subject: { type: 'provider', id: name },
+        detail: 'A provider is unwell and is not called; what waits goes on by itself.',
+      }).catch(() => undefined);
+    const breaker = createBreaker(db, name);
+    const client = guardClient(custody(of), { provider: 'custody', breaker, onOpen });
+    guarded.set(`${of.book}:${of.account}`, client);
+    return client;
+  };
+}
 
 /**
  * The same client behind a breaker: each `read…` and `create…` asks for admission and reports how it went. Only what

@@ -1,11 +1,18 @@
-import { depositReconcileScheduleId, INBOX_SWEEP_WORKFLOW_ID } from '../contracts/ids.js';
+import {
+  DRIFT_CHECK_SCHEDULE_ID,
+  depositReconcileScheduleId,
+  FULL_CHECK_SCHEDULE_ID,
+  HEALTH_WATCH_WORKFLOW_ID,
+  INBOX_SWEEP_WORKFLOW_ID,
+} from '../contracts/ids.js';
 import type { Profile } from './profile.js';
 
 /** Workflows that run for ever: a worker starts them when it starts. */
-export const STANDING_WORKFLOWS = [INBOX_SWEEP_WORKFLOW_ID] as const;
+export const STANDING_WORKFLOWS = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID] as const;
 
 /** The schedules that the workers of this profile make; none are known where it names no accounts. */
 export function expectedSchedules(profile: Profile): string[] {
   const hooks = profile.run?.hooks ?? [];
-  return hooks.map(({ book, provider }) => depositReconcileScheduleId({ book, provider }));
+  const reconciled = hooks.map(({ book, provider }) => depositReconcileScheduleId({ book, provider }));
+  return [...reconciled, DRIFT_CHECK_SCHEDULE_ID, FULL_CHECK_SCHEDULE_ID];
 }

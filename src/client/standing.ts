@@ -6,13 +6,22 @@ import {
   ScheduleOverlapPolicy,
 } from '@temporalio/client';
 import type { Config } from '../config.js';
-import { depositReconcileScheduleId, INBOX_SWEEP_WORKFLOW_ID } from '../contracts/ids.js';
+import {
+  DRIFT_CHECK_SCHEDULE_ID,
+  depositReconcileScheduleId,
+  FULL_CHECK_SCHEDULE_ID,
+  HEALTH_WATCH_WORKFLOW_ID,
+  INBOX_SWEEP_WORKFLOW_ID,
+} from '../contracts/ids.js';
 import type { DepositReconcileInput } from '../contracts/messages.js';
-import type { inboxSweep } from '../workflows/index.js';
+import type { healthWatch, inboxSweep } from '../workflows/index.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 /** A run missed in an outage is caught up within this window and not later: the next one repairs the same. */
 const CATCHUP_WINDOW_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+/** When the books are quiet, in UTC. */
+const FULL_CHECK_OFFSET_MS = 3 * 3_600_000;
 const TRIES_MAX = 20;
 const BUSY_MS = 100;
 /** gRPC's own numbers. */
@@ -21,40 +30,56 @@ const ABORTED = 10;
 
 /** Makes what must always be there: standing workflows and schedules. Once, by any number of workers. */
 export async function ensureStanding(temporal: Temporal, config: Config): Promise<void> {
-  await whileBusy(() => startSweep(temporal));
+  await whileBusy(() => startStanding(temporal));
   for (const schedule of schedulesOf(temporal, config)) await whileBusy(() => ensureSchedule(temporal, schedule));
 }
 
-async function startSweep({ client, taskQueue }: Temporal): Promise<void> {
+async function startStanding({ client, taskQueue }: Temporal): Promise<void> {
+  const options = { taskQueue, args: [] as [], workflowIdConflictPolicy: 'USE_EXISTING' as const };
   await client.workflow.start<typeof inboxSweep>('inboxSweep', {
+    ...options,
     workflowId: INBOX_SWEEP_WORKFLOW_ID,
-    taskQueue,
-    args: [],
-    workflowIdConflictPolicy: 'USE_EXISTING',
     staticSummary: 'Finds notifications that nobody came for',
+  });
+  await client.workflow.start<typeof healthWatch>('healthWatch', {
+    ...options,
+    workflowId: HEALTH_WATCH_WORKFLOW_ID,
+    staticSummary: 'Looks each minute whether anything is ill',
   });
 }
 
-/** All schedules of this configuration: one reconciliation for each account at each custodian. */
-export function schedulesOf(temporal: Temporal, config: Config): ScheduleOptions[] {
-  return config.providers.map(({ provider, book, account }) => {
+/** All schedules of this configuration: the books' own checks, and a reconciliation for each account at a custodian. */
+export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOptions[] {
+  const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW_MS };
+  const scheduled = (id: string, workflowType: string, rest: { args: unknown[]; staticSummary: string }) => ({
+    scheduleId: id,
+    policies,
+    action: { type: 'startWorkflow' as const, workflowType, workflowId: id, taskQueue, ...rest },
+  });
+  const drift = { args: [], staticSummary: 'Rebuilds the balances that changed' };
+  const full = { args: [], staticSummary: 'Rebuilds all balances from all entries' };
+  const reconciles = config.providers.map(({ provider, book, account }) => {
     const input: DepositReconcileInput = { book, provider, account };
-    const scheduleId = depositReconcileScheduleId(input);
+    const summary = { args: [input], staticSummary: `Reconciles deposits at ${account}` };
+    const { action, ...schedule } = scheduled(depositReconcileScheduleId(input), 'depositReconcile', summary);
+    const attributes = searchAttributesOf({ kind: 'deposit_reconcile', ref: account, book });
     return {
-      scheduleId,
+      ...schedule,
       spec: { intervals: [{ every: config.SVERKA_RECONCILE_INTERVAL }] },
-      policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW_MS },
-      action: {
-        type: 'startWorkflow',
-        workflowType: 'depositReconcile',
-        workflowId: scheduleId,
-        taskQueue: temporal.taskQueue,
-        args: [input],
-        staticSummary: `Reconciles deposits at ${account}`,
-        typedSearchAttributes: searchAttributesOf({ kind: 'deposit_reconcile', ref: account, book }),
-      },
+      action: { ...action, typedSearchAttributes: attributes },
     };
   });
+  return [
+    {
+      ...scheduled(DRIFT_CHECK_SCHEDULE_ID, 'driftCheck', drift),
+      spec: { intervals: [{ every: config.SVERKA_DRIFT_CHECK_INTERVAL }] },
+    },
+    {
+      ...scheduled(FULL_CHECK_SCHEDULE_ID, 'fullCheck', full),
+      spec: { intervals: [{ every: DAY_MS, offset: FULL_CHECK_OFFSET_MS }] },
+    },
+    ...reconciles,
+  ];
 }
 
 /** Creates it, or brings it up to date where it differs; an operator's pause survives. */

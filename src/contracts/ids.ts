@@ -54,6 +54,11 @@ export function depositReconcileScheduleId(input: { book: string; provider: stri
 
 /** The one standing sweep of the inbox. */
 export const INBOX_SWEEP_WORKFLOW_ID = 'inbox-sweep';
+/** The one standing look at the health of what there is. */
+export const HEALTH_WATCH_WORKFLOW_ID = 'health-watch';
+/** Schedules of the books' own checks. */
+export const DRIFT_CHECK_SCHEDULE_ID = 'drift-check';
+export const FULL_CHECK_SCHEDULE_ID = 'full-check';
 
 /** Task queue of workflows and database activities; provider calls have one of their own each. */
 export function providerTaskQueue(taskQueue: string, provider: string): string {

@@ -11,6 +11,11 @@ export interface BreakerLimits {
 
 export const BREAKER_LIMITS: BreakerLimits = { failuresMax: 5, windowMs: 30_000, openMs: 60_000, leaseMs: 10_000 };
 
+/** A provider serves one book per account (R21), so its trouble in one book is not that of the other. */
+export function breakerName(of: { readonly provider: string; readonly book: string }): string {
+  return `${of.provider}:${of.book}`;
+}
+
 /** Admission to one call; report its end through it, once. */
 export interface Admission {
   succeeded(): Promise<void>;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { depositAddressSchema, toDepositAddress } from '../../../contracts/deposit-address.js';
 import { listSchema } from '../../../contracts/list.js';
+import { breakerName, breakerOpenMs } from '../../../db/breaker.js';
 import { findDepositAddress } from '../../../db/deposit-addresses.js';
 import { listDepositAddresses } from '../../../db/lists.js';
 import { findAsset, isNetwork, NETWORK_ASSETS, NETWORKS, type Network } from '../../../domain/assets.js';
@@ -64,6 +65,10 @@ export const createDepositAddress = defineRoute({
       const { book, merchantId } = call.caller;
       const account = call.deps.config.providers.find((one) => one.provider === 'custody' && one.book === book);
       if (!account) throw new Problem('provider_unavailable', { headers: { 'retry-after': '60' } });
+      const openMs = await breakerOpenMs(call.deps.db, breakerName({ provider: account.provider, book }));
+      if (openMs > 0) {
+        throw new Problem('provider_unavailable', { headers: { 'retry-after': String(Math.ceil(openMs / 1_000)) } });
+      }
       const input = { ...meaning, book, merchantId, provider: account.provider, account: account.account, request };
       return call.deps.starts.depositAddress({ ...input, traceId: call.traceId }, deadlineMs);
     },
