@@ -34,7 +34,6 @@ const deps: ActivityDeps = {
   pool,
   config,
   log,
-  startedAt: Date.now(),
   custody: guardCustody(db, providers.custody),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),

@@ -79,7 +79,7 @@ const HEALTH_KINDS = [
   'check_overdue',
 ] as const;
 
-async function overdue({ pool, config, startedAt }: ActivityDeps) {
+async function overdue({ pool, config }: ActivityDeps) {
   const bounds = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'full_check', everyMs: DAY_MS },
@@ -90,8 +90,8 @@ async function overdue({ pool, config, startedAt }: ActivityDeps) {
   ];
   const ills = [];
   for (const { name, everyMs } of bounds) {
-    // A check that never ran is measured from the start of this worker: a new installation has time for its first.
-    const age = (await checkAgeMs(queriesOf(pool), name)) ?? Date.now() - startedAt;
+    // A check that never ran is measured from the start of this process: a new installation has time for its first.
+    const age = (await checkAgeMs(queriesOf(pool), name)) ?? Date.now() - performance.timeOrigin;
     if (age <= everyMs * (TURNS_MISSED_MAX + 1)) continue;
     const detail = `The check ${name} has not run to its end for ${Math.round(age / 60_000)} minutes; see its schedule.`;
     ills.push({ key: name, kind: 'check_overdue', book: null, subjectType: 'check', subjectId: name, detail });

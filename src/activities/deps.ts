@@ -9,8 +9,6 @@ export interface ActivityDeps {
   readonly pool: pg.Pool;
   readonly config: Config;
   readonly log: Log;
-  /** When this worker began, in ms since 1970. */
-  readonly startedAt: number;
   /** The client of that account; throws when the account is not configured. */
   custody(of: { book: string; account: string }): CustodyClient;
   /**
