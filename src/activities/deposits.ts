@@ -1,4 +1,4 @@
-import { heartbeat } from '@temporalio/activity';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DepositInput, DepositPages, DepositReconcileInput, DepositSeen } from '../contracts/messages.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { type AppliedDeposit, applyDeposits, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
@@ -23,8 +23,8 @@ import type { ActivityDeps } from './deps.js';
 
 export type DepositActivities = ReturnType<typeof createDepositActivities>;
 
-/** A turn over the changes ends after so long, so that its counts reach the history and a worker can stop. */
-const TURN_MS = 10_000;
+/** A turn over the changes ends after so long, so that its counts reach the history; a few turns for 10 000 items. */
+const TURN_MS = 60_000;
 const PAGE_LIMIT = 200;
 
 /** Reading deposits and applying what was read: a call, then a transaction. */
@@ -62,6 +62,8 @@ export function createDepositActivities(deps: ActivityDeps) {
         total.unreadable += page.unreadable;
         total.more = page.more;
         heartbeat();
+        // The worker stops: what is read is committed, another attempt goes on from there.
+        cancellationSignal().throwIfAborted();
       }
       return total;
     },
