@@ -35,7 +35,7 @@ export interface PostOptions {
 
 export async function openTestRelay(
   database: TestDatabase,
-  options: { secrets?: readonly string[]; rateLimit?: number } = {},
+  options: { secrets?: readonly string[]; rateLimit?: number; port?: number } = {},
 ): Promise<TestRelay> {
   const pool = createPool(database.urlFor('relay'), { max: 4, applicationName: 'test-relay' });
   const db = queriesOf(pool);
@@ -65,7 +65,7 @@ export async function openTestRelay(
       counts[what] += 1;
     },
   });
-  const listener: Listener = await listen(app, { host: '127.0.0.1', port: 0 });
+  const listener: Listener = await listen(app, { host: '127.0.0.1', port: options.port ?? 0 });
   return {
     url: listener.url,
     pool,
