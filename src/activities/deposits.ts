@@ -234,7 +234,7 @@ function sortItem(item: CustodyDepositItem): ReadItem {
   return statement === null ? { ok: false, ref } : { ok: true, ref: statement.ref, statement };
 }
 
-/** What the page could not apply now comes again as a nudge, left in the page's own commit; then the cursor may pass. */
+/** What the page cannot apply now comes again as a nudge, left in the page's own commit; then the cursor may pass. */
 function dueNudges(
   input: DepositReconcileInput,
   page: { read: readonly ReadItem[]; results: readonly AppliedDeposit[]; traceId: string },

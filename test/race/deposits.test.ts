@@ -2,6 +2,7 @@ import { DatabaseError } from '../../src/db/errors.js';
 import type { CustodyDeposit } from '../../src/providers/custody/schema.js';
 import { depositOf, expectDepositInvariants, expectNothingComesOf, inboxOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld, walletOf } from '../support/deposit-world.js';
+import { eventually } from '../support/simulated-custody.js';
 
 let world: DepositWorld;
 let at: MadeAddress;
@@ -49,7 +50,7 @@ it('twenty reads of one deposit at once: one credit', async () => {
   await expectNothingComesOf(world, () => world.read(ref));
 });
 
-it('the page of reconciliation and the reads of webhooks in the same moment: each deposit is credited once', async () => {
+it('the page of reconciliation and the reads of webhooks in one moment: each deposit is credited once', async () => {
   for (let round = 0; round < 6; round += 1) {
     const refs = await together(10, () => world.arrive(at, { amount: '1' }));
     await Promise.all([
@@ -110,7 +111,7 @@ async function crossReads(on: DepositWorld, first: string, second: string) {
     return deposit;
   };
   const slow = on.read(ref);
-  while (reads === 0) await new Promise((resolve) => setImmediate(resolve));
+  await eventually(() => reads > 0);
   await on.change(ref, { status: second });
   const quick = await on.read(ref);
   letGo();
