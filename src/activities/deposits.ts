@@ -12,6 +12,7 @@ import {
   markUnmatched,
   selectWaiting,
 } from '../db/inbox.js';
+import { noteAbsentDeposit } from '../db/note-absent-deposit.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { lockCursor, moveCursor, readCursor, type SourceKey } from '../db/sources.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
@@ -117,7 +118,10 @@ async function notFound(
   const { config } = deps;
   const ended = input.absentMs >= config.SVERKA_UNMATCHED_ALERT_AGE;
   // Not swept, but done by the read that finds it; alerted on after a bound.
-  await inTransaction(deps.pool, (tx) => markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null }));
+  await inTransaction(deps.pool, async (tx) => {
+    await noteAbsentDeposit(tx, input, { ref: input.ref, tooLong: ended, traceId: input.traceId });
+    await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
+  });
   // Twice as long each time, until once a minute.
   const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
   const reason = 'not_at_provider';

@@ -185,8 +185,7 @@ function weigh(
     (record.creditedAmount !== null || record.reportedText === reading.amount) &&
     record.txHash === reading.txHash &&
     record.outputIndex === reading.outputIndex;
-  const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
-  return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
+  return { ...item, outcome: same ? 'unchanged' : 'changed' };
 }
 
 function planOf(
