@@ -118,7 +118,7 @@ module.exports = {
       to: { path: `${SIMULATOR}|${KIT}` },
     },
     layer('client', {
-      may: [layers('contracts'), packages('@temporalio/client', '@temporalio/common')],
+      may: [layers('contracts'), packages('@temporalio/client', '@temporalio/common', '@temporalio/envconfig')],
       comment: 'A client starts and signals by contract; of workflows it sees types alone.',
     }),
     layer('http', {

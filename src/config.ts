@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { BOOKS, type Book } from './domain/books.js';
 
+/** As domain/books.ts says; named here again because a configuration knows nothing but its own text. */
+const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
 const PROVIDERS = ['custody'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
@@ -8,7 +9,7 @@ export type ProviderName = (typeof PROVIDERS)[number];
 /** One account at one provider; it serves one book (R21). */
 export interface ProviderConfig {
   readonly provider: ProviderName;
-  readonly book: Book;
+  readonly book: (typeof BOOKS)[number];
   /** Our name of the account, and of its webhook endpoint: `main-live`. */
   readonly account: string;
   readonly url: string;
@@ -85,7 +86,14 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   }
-  return { ...parsed.data, providers: providers.found };
+  return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
+}
+
+/** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */
+function temporalEnvOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[0].startsWith('TEMPORAL_') && !!entry[1]),
+  );
 }
 
 /** `SVERKA_<LIVE|TEST>_<PROVIDER>_{URL,API_KEY,WEBHOOK_SECRETS}`: all three or none. */

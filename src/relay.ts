@@ -7,7 +7,7 @@ import type { DepositInput } from './contracts/messages.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
-import { oldestPendingSeconds, tellHeartbeat } from './db/relay-health.js';
+import { oldestPendingSeconds, relayHeartbeat } from './db/relay-heartbeat.js';
 import { queriesOf } from './db/transaction.js';
 import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
 import { listen } from './http/listen.js';
@@ -59,7 +59,7 @@ const app = createRelayApp({
   },
 });
 const heartbeat = setInterval(() => {
-  tellHeartbeat(db, `${hostname()}:${process.pid}`, totals).catch((error: unknown) =>
+  relayHeartbeat(db, `${hostname()}:${process.pid}`, totals).catch((error: unknown) =>
     log.warn('the heartbeat was not stored', { error }),
   );
 }, HEARTBEAT_MS);

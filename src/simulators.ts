@@ -24,6 +24,7 @@ const log = createLog({ process: 'simulators', level: config.SVERKA_LOG_LEVEL, f
 const metrics = createMetrics();
 const pool = createPool(settings.databaseUrl ?? config.DATABASE_URL, { max: 2, applicationName: 'sverka-simulators' });
 const custody = await startCustodySimulator({
+  host: config.SVERKA_HOST,
   ...settings.custody,
   countOpenTransactions: settings.databaseUrl === undefined ? undefined : countOpenTransactions,
   stateFile: settings.stateDir === undefined ? undefined : join(settings.stateDir, 'custody.json'),

@@ -1,4 +1,4 @@
-import { NativeConnection, Runtime, Worker } from '@temporalio/worker';
+import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
 import { guardCustody } from './activities/guard-client.js';
@@ -6,7 +6,7 @@ import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
 import { ensureStanding } from './client/standing.js';
-import { connectTemporal } from './client/temporal.js';
+import { connectTemporal, temporalConnection } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
@@ -38,7 +38,7 @@ const deps: ActivityDeps = {
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
 };
-const connection = await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
+const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({
   connection,
   config,

@@ -1,8 +1,9 @@
-import { heartbeat } from '@temporalio/activity';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DepositInput, DepositPages, DepositReconcileInput, DepositSeen } from '../contracts/messages.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
 import { noteCheckRun } from '../db/check-runs.js';
 import { markDone, markUnmatched, selectWaiting } from '../db/inbox.js';
+import { noteAbsentDeposit } from '../db/note-absent-deposit.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
@@ -14,8 +15,8 @@ import { countRowFault } from './row-faults.js';
 
 export type DepositActivities = ReturnType<typeof createDepositActivities>;
 
-/** A turn over the changes ends after so long, so that its counts reach the history and a worker can stop. */
-const TURN_MS = 10_000;
+/** A turn over the changes ends after so long, so that its counts reach the history; a few turns for 10 000 items. */
+const TURN_MS = 60_000;
 
 /** Reading deposits and applying what was read: a call, then a transaction. */
 export function createDepositActivities(deps: ActivityDeps) {
@@ -57,6 +58,8 @@ export function createDepositActivities(deps: ActivityDeps) {
         total.unreadable += page.unreadable;
         total.more = page.more;
         heartbeat();
+        // The worker stops: what is read is committed, another attempt goes on from there.
+        cancellationSignal().throwIfAborted();
       }
       if (!total.more) {
         const name = `deposit_reconcile:${input.provider}:${input.account}`;
@@ -103,7 +106,10 @@ async function notFound(
   const { config } = deps;
   const ended = input.absentMs >= config.SVERKA_UNMATCHED_ALERT_AGE;
   // Not swept, but done by the read that finds it; alerted on after a bound.
-  await inTransaction(deps.pool, (tx) => markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null }));
+  await inTransaction(deps.pool, async (tx) => {
+    await noteAbsentDeposit(tx, input, { ref: input.ref, tooLong: ended, traceId: input.traceId });
+    await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
+  });
   // Twice as long each time, until once a minute.
   const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
   const reason = 'not_at_provider';

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
 import type pg from 'pg';
 import { createPool } from '../db/pool.js';
@@ -69,12 +70,11 @@ async function confirm(io: CliProcess, flags: Flags, question: string): Promise<
   }
   const prompt = createInterface({ input: io.stdin, output: io.stderr });
   try {
-    const answer = await new Promise<string>((resolve) => {
-      // Ctrl-C and Ctrl-D at the question mean no.
-      prompt.once('close', () => resolve(''));
-      void prompt.question(`${question} [y/N] `).then(resolve, () => resolve(''));
-    });
-    return /^y(es)?$/i.test(answer.trim());
+    const closed = once(prompt, 'close').then(() => null);
+    // Ctrl-C and Ctrl-D close the prompt: they mean no, and leave the cursor behind the question.
+    const answer = await Promise.race([prompt.question(`${question} [y/N] `).catch(() => null), closed]);
+    if (answer === null) io.stderr.write('\n');
+    return /^y(es)?$/i.test(answer?.trim() ?? '');
   } finally {
     prompt.close();
   }

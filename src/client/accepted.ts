@@ -19,9 +19,9 @@ export type AcceptedResult =
 export async function requestAccepted<W extends Workflow>(
   temporal: Temporal,
   deadlineMs: number,
-  execute: () => Promise<Accepted>,
-  operation: WithStartWorkflowOperation<W>,
+  call: { readonly operation: WithStartWorkflowOperation<W>; readonly execute: () => Promise<Accepted> },
 ): Promise<AcceptedResult> {
+  const { operation, execute } = call;
   // Rejected together with the update; nobody else listens to it.
   operation.workflowHandle().catch(() => undefined);
   try {

@@ -20,17 +20,13 @@ export async function requestDepositAddress(
     ...optionsOf(temporal, input),
     workflowIdConflictPolicy: 'USE_EXISTING',
   });
-  return requestAccepted(
-    temporal,
-    deadlineMs,
-    () =>
-      temporal.client.workflow.executeUpdateWithStart<typeof depositAddress, Accepted, []>(ACCEPTED_UPDATE, {
-        updateId: ACCEPTED_UPDATE,
-        args: [],
-        startWorkflowOperation: operation,
-      }),
-    operation,
-  );
+  const execute = () =>
+    temporal.client.workflow.executeUpdateWithStart<typeof depositAddress, Accepted, []>(ACCEPTED_UPDATE, {
+      updateId: ACCEPTED_UPDATE,
+      args: [],
+      startWorkflowOperation: operation,
+    });
+  return requestAccepted(temporal, deadlineMs, { operation, execute });
 }
 
 /** Begins it again after Temporal's store was lost; one that is there, open or closed, is left alone. */

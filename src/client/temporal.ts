@@ -1,5 +1,6 @@
 import { Client, Connection } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType } from '@temporalio/common';
+import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../config.js';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages.js';
 
@@ -13,12 +14,23 @@ export interface Temporal {
 const CONNECT_TIMEOUT_MS = 2_000;
 
 /**
+ * How to reach the server, the same for client and worker: TLS, API key and headers by the `TEMPORAL_*` variables that
+ * Temporal's own tools read, or by a file of profiles where one is named; the address is always `TEMPORAL_ADDRESS`.
+ */
+export function temporalConnection(config: Config) {
+  const { temporalEnv } = config;
+  const disableFile = !('TEMPORAL_CONFIG_FILE' in temporalEnv || 'TEMPORAL_PROFILE' in temporalEnv);
+  const { connectionOptions } = loadClientConnectConfig({ overrideEnvVars: temporalEnv, disableFile });
+  return { ...connectionOptions, address: config.TEMPORAL_ADDRESS };
+}
+
+/**
  * A client that connects when first used, so that its process starts without Temporal. Without the SDK's retries:
  * only so does "no connection established" prove that nothing was sent (DESIGN 6).
  */
 export function connectTemporal(config: Config): Temporal {
   const connection = Connection.lazy({
-    address: config.TEMPORAL_ADDRESS,
+    ...temporalConnection(config),
     connectTimeout: CONNECT_TIMEOUT_MS,
     interceptors: [],
   });

@@ -32,6 +32,13 @@ export function encodeId(kind: IdKind, bytes: Uint8Array): string {
   return `${ID_PREFIXES[kind]}_${text}`;
 }
 
+/** The 16 bytes of an id, whatever its prefix: 26 characters are 130 bits, the first two of them zero. */
+export function decodeId(id: string): Uint8Array {
+  let value = 0n;
+  for (const character of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(ALPHABET.indexOf(character));
+  return Uint8Array.from({ length: 16 }, (_, place) => Number((value >> BigInt(8 * (15 - place))) & 255n));
+}
+
 /** True when the text has the shape of an id of that kind; says nothing about whether it exists. */
 export function isId(kind: IdKind, text: string): boolean {
   return new RegExp(`^${ID_PREFIXES[kind]}_[0-7][0-9a-hjkmnp-tv-z]{25}$`).test(text);

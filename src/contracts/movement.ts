@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ACCOUNT_KINDS, type AccountKind } from '../domain/journal.js';
+import { ACCOUNT_KINDS, type AccountKind, MOVEMENT_KINDS } from '../domain/journal.js';
 import type { Minor } from '../domain/money.js';
 import { amountSchema, ownerSchema, toAmount, toOwner, toTime } from './values.js';
 
@@ -29,6 +29,9 @@ export interface EntryRecord {
   amount: Minor;
   balance: Minor;
 }
+
+/** What a movement was for. */
+export const movementKindSchema = z.enum(MOVEMENT_KINDS);
 
 /** What the API shows of a movement; amount and balance are signed (API.md 3). */
 export const movementSchema = z.object({

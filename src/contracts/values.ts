@@ -1,6 +1,18 @@
 import { z } from 'zod';
-import { decimalsOf } from '../domain/assets.js';
+import { decimalsOf, findAsset, NETWORKS } from '../domain/assets.js';
+import { BOOKS } from '../domain/books.js';
 import { formatAmount, type Minor } from '../domain/money.js';
+
+export const bookSchema = z.enum(BOOKS);
+export const networkSchema = z.enum(NETWORKS);
+
+/** What a merchant calls a customer, an order, a subject. */
+export const referenceSchema = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -');
+
+/** Code of a listed asset. */
+export const assetCodeSchema = z
+  .string()
+  .refine((code) => findAsset(code) !== undefined, 'must be a listed asset such as USD');
 
 /** `{"amount":"25.00","asset":"USD"}`: always the asset's own decimals on the way out (API.md 1). */
 export const amountSchema = z.object({ amount: z.string(), asset: z.string() });

@@ -193,7 +193,7 @@ function toNote({ record, found, plan }: WeighedDeposit) {
 /** States whose entering a merchant is told (API.md 5): one that waits for a person of ours is not. */
 const TOLD: ReadonlySet<string> = new Set(['confirming', 'credited', 'final', 'orphaned', 'rejected', 'dropped']);
 
-/** Walks all deposits step by step, one statement a step; each move leaves its audit row (by trigger), most an event. */
+/** Walks all deposits step by step, a statement a step; each move leaves its audit row (by trigger), most an event. */
 async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
   const events: NewEvent[] = [];
   const longest = Math.max(0, ...moving.map((item) => item.plan.moves.length));

@@ -1,7 +1,7 @@
 import { isId } from '../contracts/ids.js';
 import type { EntryRecord, MovementRecord } from '../contracts/movement.js';
 import { addPeriod, createWhere, type Scope, type Wanted, type Where } from './lists.js';
-import { movementId } from './new-id.js';
+import { movementId, operationKeysOf } from './new-id.js';
 import type { Tx } from './transaction.js';
 
 export interface MovementFilters {
@@ -35,25 +35,18 @@ interface MovementRow {
 /** How many movements a reader may number before it reads in commit order; a sealer numbers the rest. */
 const SEALED_AT_ONCE = 1_000;
 
-const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
-
 const SELECT = `m.id as "rowId", m.key, m.kind, m.subject_type as "subjectType", m.subject_id as "subjectId",
   m.generation, m.compensates, m.reference, m.trace_id as "traceId", m.recorded_at as "recordedAt"`;
 
 /** The merchant's movement of that public id, his customers' included; null for anything else. */
 export async function findMovement(db: Tx, of: Scope, id: string): Promise<MovementRecord | null> {
   if (!isId('movement', id)) return null;
-  const prefix = bytesOf(id);
-  // The public id is the first half of the operation key: a range of the unique index.
+  // A range of the unique index.
+  const [from, to] = operationKeysOf(id);
   const rows = await db.query<MovementRow>(
     `select ${SELECT}, m.id::text as position from ledger.movement m
       where m.key between $1 and $2 and m.book = $3 and m.merchant_id = $4`,
-    [
-      Buffer.concat([prefix, Buffer.alloc(16)]),
-      Buffer.concat([prefix, Buffer.alloc(16, 0xff)]),
-      of.book,
-      of.merchantId,
-    ],
+    [from, to, of.book, of.merchantId],
   );
   const [found] = await withEntries(db, rows);
   return found?.movement ?? null;
@@ -100,13 +93,6 @@ export async function followMovements(
   const end = rows[0] && 'end' in rows[0] ? rows[0].end : '0';
   const found = rows.filter((row): row is MovementRow => row.rowId !== null);
   return { movements: await withEntries(db, found), end };
-}
-
-// The reverse of `encodeId`: 26 characters of Crockford base32 are 130 bits, the first two of them zero.
-function bytesOf(id: string): Buffer {
-  let value = 0n;
-  for (const character of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(BASE32.indexOf(character));
-  return Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
 }
 
 function filtered(of: Scope, { filters, page }: Wanted<MovementFilters>): Where {

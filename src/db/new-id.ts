@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { encodeId, type IdKind } from '../contracts/ids.js';
+import { decodeId, encodeId, type IdKind } from '../contracts/ids.js';
 
 /** A new public id: the prefix and a UUIDv7, so that ids made later sort later (roughly: never rely on it). */
 export function newId(kind: IdKind): string {
@@ -30,4 +30,15 @@ export function requestId(input: { book: string; merchantId: string; key: string
 /** `mov_` of an operation key. */
 export function movementId(operationKey: Uint8Array): string {
   return encodeId('movement', operationKey);
+}
+
+/** The operation keys that a movement's public id can stand for, from and to: it is their first half. */
+export function operationKeysOf(id: string): [Buffer, Buffer] {
+  const half = decodeId(id);
+  return [Buffer.concat([half, Buffer.alloc(16)]), Buffer.concat([half, Buffer.alloc(16, 0xff)])];
+}
+
+/** `wal_` of book and owner: a wallet has no row of its own, so its id is derived. */
+export function walletId(book: string, ownerId: string): string {
+  return encodeId('wallet', hashParts(['wallet', book, ownerId]));
 }

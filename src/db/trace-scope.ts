@@ -1,5 +1,5 @@
-import { depositAddressWorkflowId, depositWorkflowId, encodeId, ID_PREFIXES, isId } from '../contracts/ids.js';
-import { hashParts } from './new-id.js';
+import { depositAddressWorkflowId, depositWorkflowId, ID_PREFIXES, isId } from '../contracts/ids.js';
+import { operationKeysOf, walletId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
 /** Whose rows belong to the story of one id. */
@@ -87,7 +87,7 @@ async function subjectOf(tx: Tx, id: string): Promise<{ id: string; traceIds: st
   if (isId('movement', id)) {
     const [row] = await tx.query<{ id: string }>(
       'select subject_id as id from ledger.movement where key between $1 and $2',
-      keysOf(id),
+      operationKeysOf(id),
     );
     return row ? { id: row.id, traceIds: [] } : null;
   }
@@ -141,7 +141,7 @@ async function scopeOfWallet(tx: Tx, id: string): Promise<TraceScope> {
     `select m.id, b.book from sverka.merchant m cross join (values ('live'), ('test')) b(book)
      union all select c.id, c.book from sverka.customer c`,
   );
-  const owner = owners.find((each) => encodeId('wallet', hashParts(['wallet', each.book, each.id])) === id);
+  const owner = owners.find((each) => walletId(each.book, each.id) === id);
   if (!owner) return NOTHING;
   return { ...(await scopeOfId(tx, owner.id)), book: owner.book };
 }
@@ -188,14 +188,4 @@ async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
 
 function isPublic(id: string): boolean {
   return Object.keys(ID_PREFIXES).some((kind) => isId(kind as keyof typeof ID_PREFIXES, id));
-}
-
-const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
-
-/** The operation keys that a movement's public id, their first half, can stand for: from, to. */
-export function keysOf(id: string): [Buffer, Buffer] {
-  let value = 0n;
-  for (const character of id.slice(id.indexOf('_') + 1)) value = (value << 5n) | BigInt(BASE32.indexOf(character));
-  const half = Buffer.from(value.toString(16).padStart(32, '0'), 'hex');
-  return [Buffer.concat([half, Buffer.alloc(16)]), Buffer.concat([half, Buffer.alloc(16, 0xff)])];
 }

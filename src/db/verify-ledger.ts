@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { CHECKS, HEADS, SCOPES, type VerifyScope } from './ledger-checks.js';
 import { movementId } from './new-id.js';
+import { SUBJECT_CHECKS } from './subject-checks.js';
 import { inTransaction, type Tx } from './transaction.js';
 
 export interface LedgerFinding {
@@ -21,10 +22,16 @@ export interface LedgerVerification {
 /**
  * Rebuilds what the journal says from its entries, in one snapshot, with SQL that shares nothing with `ledger.post`;
  * any finding is an alert. `changed` goes on from the marks of the last `changed` check and moves them forward over the
- * accounts it found whole (the worker's role only); `all` starts at the first entry and reads only.
+ * accounts it found whole (the worker's role only); `all` starts at the first entry and reads only. `subjects` also holds
+ * the state tables and the audit's chain against it (a role that may read them).
  */
-export async function verifyLedger(db: pg.Pool, scope: VerifyScope = 'all'): Promise<LedgerVerification> {
-  const { heads, ...verification } = await inTransaction(db, (tx) => check(tx, scope), 'snapshot');
+export async function verifyLedger(
+  db: pg.Pool,
+  scope: VerifyScope = 'all',
+  options: { readonly subjects?: boolean } = {},
+): Promise<LedgerVerification> {
+  const checks = options.subjects ? [...CHECKS, ...SUBJECT_CHECKS] : CHECKS;
+  const { heads, ...verification } = await inTransaction(db, (tx) => check(tx, scope, checks), 'snapshot');
   if (scope === 'changed') await moveMarks(db, heads, verification.findings);
   return verification;
 }
@@ -32,7 +39,11 @@ export async function verifyLedger(db: pg.Pool, scope: VerifyScope = 'all'): Pro
 /** The role's own limit is for short statements. */
 const TIME_LIMIT = '15min';
 
-async function check(tx: Tx, scope: VerifyScope): Promise<LedgerVerification & { heads: Head[] }> {
+async function check(
+  tx: Tx,
+  scope: VerifyScope,
+  checks: readonly string[],
+): Promise<LedgerVerification & { heads: Head[] }> {
   await tx.query(`SET LOCAL statement_timeout = '${TIME_LIMIT}'`);
   const scoped = SCOPES[scope];
   const [counts] = await tx.query<Record<'accounts' | 'movements' | 'entries', bigint>>(
@@ -40,7 +51,7 @@ async function check(tx: Tx, scope: VerifyScope): Promise<LedgerVerification & {
                            (select count(*) from fresh) as entries`,
   );
   const findings: LedgerFinding[] = [];
-  for (const sql of CHECKS) {
+  for (const sql of checks) {
     const rows = await tx.query<FindingRow>(
       `with ${scoped}, found as (${sql})
        select found.kind, found.account_id, m.key, found.detail from found

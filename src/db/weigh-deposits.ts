@@ -70,8 +70,7 @@ export function weighDeposit(
     (record.creditedAmount !== null || record.reportedText === reading.amount) &&
     record.txHash === reading.txHash &&
     record.outputIndex === reading.outputIndex;
-  const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
-  return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
+  return { ...item, outcome: same ? 'unchanged' : 'changed' };
 }
 
 function planOf(refusal: string | undefined, found: FoundDeposit, known: KnownDeposit): WeighedPlan {

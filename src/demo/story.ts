@@ -49,7 +49,8 @@ function print(title: string, lines: readonly Line[]): void {
   const width = Math.max(...lines.map((line) => line.what.length));
   const rows = lines.map((line) => {
     const mark = line.held ? 'ok  ' : 'NOT ';
-    return `  ${mark}${line.what.padEnd(width)}  ${line.held ? line.seen : `expected ${line.expected}, saw ${line.seen}`}`;
+    const seen = line.held ? line.seen : `expected ${line.expected}, saw ${line.seen}`;
+    return `  ${mark}${line.what.padEnd(width)}  ${seen}`;
   });
   const count = lines.filter((line) => line.held).length;
   process.stdout.write(`\n${title}\n${rows.join('\n')}\n  ${count} of ${lines.length} expectations held\n`);

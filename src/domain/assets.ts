@@ -19,7 +19,7 @@ const FIAT_3 = 'BHD IQD JOD KWD LYD OMR TND';
 export const NETWORKS = ['ethereum', 'tron', 'bitcoin'] as const;
 export type Network = (typeof NETWORKS)[number];
 
-/** What each network carries; the first is the default of a deposit address. A token is known by (network, contract). */
+/** What each network carries; the first is a deposit address's default. A token is known by (network, contract). */
 export const NETWORK_ASSETS: Readonly<Record<Network, readonly string[]>> = {
   ethereum: ['ETH', 'USDC-ETH'],
   tron: ['USDT-TRC20'],

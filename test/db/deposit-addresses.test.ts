@@ -142,7 +142,7 @@ describe('creating', () => {
     },
   );
 
-  it('that never arrived stays unknown until the custodian’s lag is over, then the same POST may go again', async () => {
+  it('that never arrived stays unknown; past the custodian’s lag the same POST may go again', async () => {
     const { id } = await reserve({ customerRef: 'never' });
     await fault('timeout_before');
     expect(await activities.providerCreateDepositAddress({ id, traceId })).toMatchObject({ outcome: 'unknown' });

@@ -123,7 +123,7 @@ describe('a key of the journal that is taken although no credited deposit shows 
   });
 });
 
-it('without the guards of the output, the journal’s key alone still credits it once (and the check sees it)', async () => {
+it('without the guards of the output the journal’s key still credits it once, and the check sees more', async () => {
   const unguarded = await openDepositWorld();
   try {
     const at = await unguarded.address();

@@ -139,7 +139,7 @@ it('a tag or address that only looks like ours is not ours', async () => {
 });
 
 describe('the position', () => {
-  it('stays where the page names no next one: items are stored, and an alert comes when that repeats (R3)', async () => {
+  it('stays where the page names no next one: items are stored, and repeating it is an alert (R3)', async () => {
     const at = await world.address();
     const first = await world.arrive(at, { amount: '1' });
     await world.page();

@@ -1,5 +1,7 @@
+import { openAccounts } from '../../src/db/accounts.js';
 import { createMerchant } from '../../src/db/merchants.js';
-import { queriesOf } from '../../src/db/transaction.js';
+import { inTransaction, queriesOf } from '../../src/db/transaction.js';
+import { draw, leg } from '../../src/domain/journal.js';
 import {
   depositOf,
   expectDepositInvariants,
@@ -8,6 +10,7 @@ import {
   pathOf,
 } from '../support/deposit-facts.js';
 import { type DepositWorld, openDepositWorld, walletOf } from '../support/deposit-world.js';
+import { balanceOf, movement, postNow } from '../support/journal-fixtures.js';
 
 let world: DepositWorld;
 
@@ -224,4 +227,60 @@ describe('a record that contradicts what was booked moves nothing and is flagged
     expect(await world.read(ref)).toMatchObject({ state: 'final', needsOperator: false });
     expect(await walletOf(world, at)).toBe('5.000000');
   });
+});
+
+describe('a waiting deposit that the custodian no longer shows', () => {
+  it('keeps its state, is flagged with an alert when that lasts, and goes on when it is shown again', async () => {
+    const at = await world.address({ customerRef: 'absent' });
+    const ref = await world.arrive(at, { amount: '5', status: 'seen' });
+    await world.read(ref);
+    await world.owner.query(
+      `update sverka.deposit set last_read_at = now() - interval '1 day' where provider_ref = $1`,
+      [ref],
+    );
+    const { id } = await depositOf(world.owner, ref);
+    const alert = `deposit_needs_person deposit:${id}`;
+    await world.drive('POST', '/_sim/faults', { match: { reference: ref }, fault: 'not_found', times: 2 });
+    expect(await world.read(ref)).toMatchObject({ state: 'not_found', ended: false, needsOperator: false });
+    // It counts as read: the sweep does not come for it at every turn.
+    const { rows } = await world.owner.query(
+      `select last_read_at > now() - interval '1 minute' as fresh from sverka.deposit where provider_ref = $1`,
+      [ref],
+    );
+    expect([rows, await openAlerts(world.owner)]).toEqual([[{ fresh: true }], expect.not.arrayContaining([alert])]);
+    expect(await world.read(ref, { absentMs: 3_600_000 })).toMatchObject({ ended: true, needsOperator: true });
+    expect(await depositOf(world.owner, ref)).toMatchObject({ state: 'confirming', flag: 'not_at_provider' });
+    expect(await openAlerts(world.owner)).toContain(alert);
+    await world.change(ref, { status: 'completed' });
+    expect(await world.read(ref)).toMatchObject({ state: 'final', reason: null });
+    expect(await openAlerts(world.owner)).not.toContain(alert);
+    expect(await walletOf(world, at)).toBe('5.000000');
+  });
+});
+
+it('what an owner owes is taken from a deposit that comes in, in the same commit', async () => {
+  const at = await world.address({ customerRef: 'owes' });
+  const owner = { book: 'live' as const, merchantId: world.merchantId, customerId: at.customerId, asset: 'USDT-TRC20' };
+  const [wallet, receivable, clearing] = (await inTransaction(world.pool, (tx) =>
+    openAccounts(tx, [
+      { ...owner, kind: 'wallet' },
+      { ...owner, kind: 'receivable' },
+      { ...owner, customerId: null, kind: 'clearing:custody' },
+    ]),
+  )) as [bigint, bigint, bigint];
+  const takeBack = movement([leg(wallet, -3_000_000n), draw(receivable), leg(clearing, 3_000_000n)]);
+  expect(await postNow(world.pool, takeBack)).toMatchObject([{ outcome: 'posted' }]);
+  const ref = await world.arrive(at, { amount: '5' });
+  await world.read(ref);
+  expect(await walletOf(world, at)).toBe('2.000000');
+  expect(await balanceOf(world.pool, receivable)).toBe(0n);
+  await expectNothingComesOf(world, () => world.read(ref));
+});
+
+it('eighteen decimals are credited and added to the last digit', async () => {
+  const at = await world.address({ customerRef: 'wei', network: 'ethereum', asset: 'ETH' });
+  for (const amount of ['12345678901234567890.123456789012345678', '0.000000000000000001']) {
+    expect(await world.read(await world.arrive(at, { amount }))).toMatchObject({ state: 'final' });
+  }
+  expect(await walletOf(world, { ...at, asset: 'ETH' })).toBe('12345678901234567890.123456789012345679');
 });

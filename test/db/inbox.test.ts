@@ -169,7 +169,7 @@ describe('what is unmatched', () => {
     expect(await inboxOf(world.owner)).toMatchObject([{ status: 'done' }, { status: 'done' }]);
   });
 
-  it('stays so while the custodian answers 404, is never rejected, and is credited when the record is there', async () => {
+  it('stays so while the custodian answers 404, is never rejected, and is credited in the end', async () => {
     const at = await world.address({ customerRef: `c${(customers += 1)}` });
     const ref = await world.arrive(at, { amount: '5' });
     await acceptDeliveries(relay, [deliveryOf(ref)]);

@@ -4,7 +4,7 @@ import { isRunning, sendSignal } from '../../src/local/process-info.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
 
 // Each starts the product, some twice; the bound is only for a machine that does much else.
-jest.setTimeout(240_000);
+const WITHIN_MS = 240_000;
 
 const PROCESSES = ['guard', 'postgres', 'temporal', 'worker', 'gateway', 'relay', 'simulators'] as const;
 
@@ -37,68 +37,92 @@ async function isReady(product: RunningProduct, name: string): Promise<boolean> 
   return answer?.status === 200;
 }
 
-test('everything that run.json names runs, and a clean stop leaves neither a process nor the file', async () => {
-  const product = await folder.start();
-  const run = product.run();
-  expect(PROCESSES.filter((name) => !isRunning(run.pids[name] ?? 0))).toEqual([]);
-  expect((await fetch(`${run.gatewayUrl}/openapi.json`)).status).toBe(200);
-  expect(run.hooks.map((hook) => [hook.endpoint, hook.secrets.length])).toEqual([
-    ['main-live', 2],
-    ['main-test', 2],
-  ]);
-  expect(await product.stop()).toBe(0);
-  await eventually('nothing is left', () => folder.leftBehind().length === 0);
-  expect(() => product.run()).toThrow('ENOENT');
-});
+test(
+  'everything that run.json names runs, and a clean stop leaves neither a process nor the file',
+  async () => {
+    const product = await folder.start();
+    const run = product.run();
+    expect(PROCESSES.filter((name) => !isRunning(run.pids[name] ?? 0))).toEqual([]);
+    expect((await fetch(`${run.gatewayUrl}/openapi.json`)).status).toBe(200);
+    expect(run.hooks.map((hook) => [hook.endpoint, hook.secrets.length])).toEqual([
+      ['main-live', 2],
+      ['main-test', 2],
+    ]);
+    expect(await product.stop()).toBe(0);
+    await eventually('nothing is left', () => folder.leftBehind().length === 0);
+    expect(() => product.run()).toThrow('ENOENT');
+  },
+  WITHIN_MS,
+);
 
-test('a killed process of ours, PostgreSQL, Temporal and the guard start again at the same addresses', async () => {
-  const product = await folder.start();
-  const before = product.run();
-  for (const name of PROCESSES) await restarted(product, name, await kill(product, name));
-  for (const name of ['worker', 'gateway', 'relay', 'simulators']) {
-    await eventually(`${name} is ready again`, () => isReady(product, name));
-  }
-  const { pids: _before, ...same } = before;
-  expect(product.run()).toMatchObject(same);
-  await product.stop();
-});
+test(
+  'a killed process of ours, PostgreSQL, Temporal and the guard start again at the same addresses',
+  async () => {
+    const product = await folder.start();
+    const before = product.run();
+    for (const name of PROCESSES) await restarted(product, name, await kill(product, name));
+    for (const name of ['worker', 'gateway', 'relay', 'simulators']) {
+      await eventually(`${name} is ready again`, () => isReady(product, name));
+    }
+    const { pids: _before, ...same } = before;
+    expect(product.run()).toMatchObject(same);
+    await product.stop();
+  },
+  WITHIN_MS,
+);
 
-test('after kill -9 of the start itself its processes end, and the next start works', async () => {
-  const product = await folder.start();
-  await kill(product, 'self');
-  await eventually('its processes are gone', () => folder.leftBehind().length === 0);
-  const second = await folder.start();
-  expect(await isReady(second, 'worker')).toBe(true);
-  expect(await second.stop()).toBe(0);
-});
+test(
+  'after kill -9 of the start itself its processes end, and the next start works',
+  async () => {
+    const product = await folder.start();
+    await kill(product, 'self');
+    await eventually('its processes are gone', () => folder.leftBehind().length === 0);
+    const second = await folder.start();
+    expect(await isReady(second, 'worker')).toBe(true);
+    expect(await second.stop()).toBe(0);
+  },
+  WITHIN_MS,
+);
 
-test('what a killed start and a killed guard left behind is ended by the next start', async () => {
-  const product = await folder.start();
-  const old = product.run().pids;
-  sendSignal(old['guard'] ?? 0, 'SIGKILL');
-  sendSignal(old['self'] ?? 0, 'SIGKILL');
-  await eventually('the start is gone', () => !isRunning(old['self'] ?? 0));
-  expect(isRunning(old['postgres'] ?? 0)).toBe(true);
-  const second = await folder.start();
-  expect(Object.entries(old).filter(([, left]) => isRunning(left))).toEqual([]);
-  expect(await second.stop()).toBe(0);
-  await eventually('nothing is left', () => folder.leftBehind().length === 0);
-});
+test(
+  'what a killed start and a killed guard left behind is ended by the next start',
+  async () => {
+    const product = await folder.start();
+    const old = product.run().pids;
+    sendSignal(old['guard'] ?? 0, 'SIGKILL');
+    sendSignal(old['self'] ?? 0, 'SIGKILL');
+    await eventually('the start is gone', () => !isRunning(old['self'] ?? 0));
+    expect(isRunning(old['postgres'] ?? 0)).toBe(true);
+    const second = await folder.start();
+    expect(Object.entries(old).filter(([, left]) => isRunning(left))).toEqual([]);
+    expect(await second.stop()).toBe(0);
+    await eventually('nothing is left', () => folder.leftBehind().length === 0);
+  },
+  WITHIN_MS,
+);
 
-test('a second start in the same folder is refused and leaves the first alone', async () => {
-  const product = await folder.start();
-  const before = product.run();
-  await expect(folder.start()).rejects.toThrow(`Sverka already runs here: process ${before.pids['self']}`);
-  expect(product.run()).toEqual(before);
-  expect(await isReady(product, 'gateway')).toBe(true);
-  await product.stop();
-});
+test(
+  'a second start in the same folder is refused and leaves the first alone',
+  async () => {
+    const product = await folder.start();
+    const before = product.run();
+    await expect(folder.start()).rejects.toThrow(`Sverka already runs here: process ${before.pids['self']}`);
+    expect(product.run()).toEqual(before);
+    expect(await isReady(product, 'gateway')).toBe(true);
+    await product.stop();
+  },
+  WITHIN_MS,
+);
 
-test('a lost Temporal store does not keep the product from starting', async () => {
-  const product = await folder.start();
-  await product.stop();
-  rmSync(join(folder.state, 'temporal.db'));
-  const second = await folder.start();
-  expect(await isReady(second, 'worker')).toBe(true);
-  await second.stop();
-});
+test(
+  'a lost Temporal store does not keep the product from starting',
+  async () => {
+    const product = await folder.start();
+    await product.stop();
+    rmSync(join(folder.state, 'temporal.db'));
+    const second = await folder.start();
+    expect(await isReady(second, 'worker')).toBe(true);
+    await second.stop();
+  },
+  WITHIN_MS,
+);

@@ -21,9 +21,9 @@ interface Read {
 }
 
 /**
- * Plays random histories side by side, one reading each per step, as pages. A page arrives alone, or is overtaken by the
- * next one, comes twice as one answer, is read again, or comes in two halves at once. Two neighbours in four share one
- * output.
+ * Plays random histories side by side, one reading each per step, as pages. A page arrives alone, or is overtaken by
+ * the next one, comes twice as one answer, is read again, or comes in two halves at once. Two neighbours in four share
+ * one output.
  */
 export async function playHistories(
   world: DepositWorld,
@@ -50,14 +50,14 @@ export async function playHistories(
     if (how === 7) count('repeated');
     if (held) count('overtaken');
     const first = how === 6 ? [halfOf(read, 0), halfOf(read, 1)] : [read];
-    const then = [...(how === 7 ? [read] : []), ...(held ? [held] : [])];
+    const after = [...(how === 7 ? [read] : []), ...(held ? [held] : [])];
     held = null;
-    const difference = (await applyAll(world, at, { model, first, then })) ?? (await compare(world, model));
+    const difference = (await applyAll(world, at, { model, first, after })) ?? (await compare(world, model));
     if (difference) return { difference: `step ${step}: ${difference}`, ...resultOf(model) };
     if (how === 8) {
       count('read again');
       const again = await begin(world, model, readings);
-      const other = (await applyAll(world, at, { model, first: [again], then: [] })) ?? (await compare(world, model));
+      const other = (await applyAll(world, at, { model, first: [again], after: [] })) ?? (await compare(world, model));
       if (other) return { difference: `step ${step}, read again: ${other}`, ...resultOf(model) };
     }
   }
@@ -77,15 +77,15 @@ function halfOf(read: Read, half: number): Read {
   return { ...read, readings: read.readings.filter((_, n) => Math.floor(n / 2) % 2 === half) };
 }
 
-/** `first` are applied at once, `then` one after the other. */
+/** `first` are applied at once, `after` one after the other. */
 async function applyAll(
   world: DepositWorld,
   at: MadeAddress,
-  { model, first, then }: { model: DepositModel; first: readonly Read[]; then: readonly Read[] },
+  { model, first, after }: { model: DepositModel; first: readonly Read[]; after: readonly Read[] },
 ): Promise<string | null> {
   const applied = await Promise.all(first.map((read) => apply(world, at, read)));
-  for (const read of then) applied.push(await apply(world, at, read));
-  const reads = [...first, ...then];
+  for (const read of after) applied.push(await apply(world, at, read));
+  const reads = [...first, ...after];
   for (const [n, read] of reads.entries()) {
     for (const [place, reading] of read.readings.entries()) {
       const counted = model.apply(read.modelTicket, reading);
@@ -110,8 +110,8 @@ function statementOf(at: MadeAddress, { ref, ...reading }: ModelReading): Deposi
 
 async function compare(world: DepositWorld, model: DepositModel): Promise<string | null> {
   const { rows } = await world.owner.query<{ ref: string; word: string }>(
-    `select provider_ref as ref, concat_ws(' ', state, 'g' || generation, 'v' || version, '+' || credited_amount, '!' || flag)
-       as word from sverka.deposit where provider_ref = any ($1)`,
+    `select provider_ref as ref,
+       concat_ws(' ', state, 'g' || generation, 'v' || version, '+' || credited_amount, '!' || flag) as word from sverka.deposit where provider_ref = any ($1)`,
     [[...model.deposits.keys()]],
   );
   const found = new Map(rows.map(({ ref, word }) => [ref, word]));

@@ -71,53 +71,28 @@ export interface DepositWorld {
   close(): Promise<void>;
 }
 
-export async function openDepositWorld(
-  options: {
-    hookUrl?: string;
-    env?: NodeJS.ProcessEnv;
-    connections?: number;
-    /** Stands between the activities and the real client. */
-    client?: (real: CustodyClient) => CustodyClient;
-  } = {},
-): Promise<DepositWorld> {
+export interface DepositWorldOptions {
+  /** Where the custodian's webhooks go; left out, nobody is there. */
+  readonly hookUrl?: string;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly connections?: number;
+  /** Stands between the activities and the real client. */
+  readonly client?: (real: CustodyClient) => CustodyClient;
+}
+
+export async function openDepositWorld(options: DepositWorldOptions = {}): Promise<DepositWorld> {
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
-  const pool = createPool(database.urlFor('worker'), {
-    max: options.connections ?? 12,
-    applicationName: 'sverka-worker',
-  });
+  const max = options.connections ?? 12;
+  const pool = createPool(database.urlFor('worker'), { max, applicationName: 'sverka-worker' });
   const simulators = createPool(database.urlFor('simulators'), { max: 1, applicationName: 'sverka-simulators' });
-  const hookUrl = options.hookUrl ?? 'http://127.0.0.1:9/none';
   const simulator = await startCustodySimulator({
     port: 0,
-    accounts: [{ book: 'live', apiKey: 'live-key', hookUrl, webhookSecret: TEST_SECRET }],
+    accounts: [accountOf(options)],
     webhookRetryDelaysMs: options.hookUrl === undefined ? [] : [20, 20, 20, 20],
     countOpenTransactions: (olderThanMs) => countOpen(simulators, olderThanMs),
   });
-  const config = loadConfig({
-    DATABASE_URL: database.urlFor('worker'),
-    SVERKA_LIVE_CUSTODY_URL: simulator.url,
-    SVERKA_LIVE_CUSTODY_API_KEY: 'live-key',
-    SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: TEST_SECRET,
-    SVERKA_PROVIDER_TIMEOUT: '2s',
-    ...options.env,
-  });
-  const providers = createProviders(config);
-  const real = providers.custody(SOURCE);
-  const client = options.client?.(real) ?? real;
-  const nudges: DepositWorld['nudges'] = [];
-  const restarted: DepositAddressInput[] = [];
-  const deps: ActivityDeps = {
-    pool,
-    config,
-    log: silentLog,
-    custody: (of) => (of.account === SOURCE.account ? client : providers.custody(of)),
-    nudgeDeposit: async ({ ref }, { start }) => {
-      nudges.push({ ref, start });
-      return 'nudged';
-    },
-    startDepositAddress: async (input) => void restarted.push(input),
-  };
+  const { deps, nudges, restarted, providers } = makeDeps(pool, { options, database, simulatorUrl: simulator.url });
   const merchantId = await createMerchant(queriesOf(owner), 'Nordwind');
   const drive = driver(simulator.url);
   return {
@@ -139,11 +114,7 @@ export async function openDepositWorld(
     change: (ref, body) => drive('PATCH', `/_sim/deposits/${ref}`, body),
     read: (ref, { absentMs = 0 } = {}) =>
       createDepositActivities(deps).providerReadDeposit({ ...inputOf(ref), absentMs }),
-    page: () =>
-      new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') }).run(
-        createDepositActivities(deps).pageDepositChanges,
-        { ...SOURCE },
-      ),
+    page: () => quietly().run(createDepositActivities(deps).pageDepositChanges, { ...SOURCE }),
     sweep: () => createInboxActivities(deps).databaseSweepInbox(),
     async close() {
       await providers.close();
@@ -152,6 +123,46 @@ export async function openDepositWorld(
       await database.close();
     },
   };
+}
+
+/** The context that a heartbeat needs; a failure is the test's to judge, not the log's. */
+function quietly(): MockActivityEnvironment {
+  return new MockActivityEnvironment({}, { logger: new DefaultLogger('ERROR') });
+}
+
+function accountOf({ hookUrl = 'http://127.0.0.1:9/none' }: DepositWorldOptions) {
+  return { book: 'live', apiKey: 'live-key', hookUrl, webhookSecret: TEST_SECRET };
+}
+
+function makeDeps(
+  pool: pg.Pool,
+  world: { options: DepositWorldOptions; database: TestDatabase; simulatorUrl: string },
+) {
+  const config = loadConfig({
+    DATABASE_URL: world.database.urlFor('worker'),
+    SVERKA_LIVE_CUSTODY_URL: world.simulatorUrl,
+    SVERKA_LIVE_CUSTODY_API_KEY: 'live-key',
+    SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: TEST_SECRET,
+    SVERKA_PROVIDER_TIMEOUT: '2s',
+    ...world.options.env,
+  });
+  const providers = createProviders(config);
+  const real = providers.custody(SOURCE);
+  const client = world.options.client?.(real) ?? real;
+  const nudges: DepositWorld['nudges'] = [];
+  const restarted: DepositAddressInput[] = [];
+  const deps: ActivityDeps = {
+    pool,
+    config,
+    log: silentLog,
+    custody: (of) => (of.account === SOURCE.account ? client : providers.custody(of)),
+    nudgeDeposit: async ({ ref }, { start }) => {
+      nudges.push({ ref, start });
+      return 'nudged';
+    },
+    startDepositAddress: async (input) => void restarted.push(input),
+  };
+  return { deps, nudges, restarted, providers };
 }
 
 export function inputOf(ref: string): DepositInput {

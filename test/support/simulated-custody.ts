@@ -33,7 +33,7 @@ export async function startTestServer(
       answer(request, response, body);
     });
   });
-  const port = await listen(server, 0);
+  const port = await listen(server, { port: 0 });
   return { url: `http://127.0.0.1:${port}`, received, close: () => closeServer(server) };
 }
 

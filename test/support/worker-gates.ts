@@ -12,13 +12,15 @@ export interface Gate {
 
 /**
  * A gate in front of the answers of a custodian's function: the call is made, the answer waits. What happens between
- * arrival and opening happens during the call, as far as the workflow can tell.
+ * arrival and opening happens during the call, as far as the workflow can tell. `holds` picks calls by what they are
+ * about, their first argument.
  */
-export function createGate(name: keyof CustodyClient): Gate {
+export function createGate(name: keyof CustodyClient, holds: (subject: unknown) => boolean = () => true): Gate {
   let arrived = 0;
   let free = 0;
   const waiting: (() => void)[] = [];
-  const pass = async () => {
+  const pass = async (subject: unknown) => {
+    if (!holds(subject)) return;
     arrived += 1;
     if (free > 0) {
       free -= 1;
@@ -29,15 +31,19 @@ export function createGate(name: keyof CustodyClient): Gate {
   return {
     arrived: () => arrived,
     open(calls = Number.POSITIVE_INFINITY) {
-      const let_ = waiting.splice(0, calls);
-      free += calls - let_.length;
-      for (const each of let_) each();
+      const through = waiting.splice(0, calls);
+      free += calls - through.length;
+      for (const goOn of through) goOn();
     },
     deps: (deps) => ({ ...deps, custody: (of) => behind(deps.custody(of), name, pass) }),
   };
 }
 
-function behind(client: CustodyClient, name: keyof CustodyClient, pass: () => Promise<void>): CustodyClient {
+function behind(
+  client: CustodyClient,
+  name: keyof CustodyClient,
+  pass: (subject: unknown) => Promise<void>,
+): CustodyClient {
   return new Proxy(client, {
     get(target, member, receiver) {
       const real: unknown = Reflect.get(target, member, receiver);
@@ -46,7 +52,7 @@ function behind(client: CustodyClient, name: keyof CustodyClient, pass: () => Pr
         const answer = Promise.resolve(Reflect.apply(real, target, args));
         // Waited for after the gate; it must not be an unhandled rejection meanwhile.
         answer.catch(() => undefined);
-        await pass();
+        await pass(args[0]);
         return answer;
       };
     },

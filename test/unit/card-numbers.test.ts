@@ -1,5 +1,5 @@
 import { holdsCardNumber, maskCardNumbers } from '../../src/domain/card-numbers.js';
-import { maskBody } from '../../src/http/relay/mask-body.js';
+import { maskCardData } from '../../src/providers/mask-card-data.js';
 
 // A canary: the public test number of a card scheme, made to be caught.
 const CANARY = ['4111', '1111', '1111', '1111'];
@@ -22,7 +22,7 @@ test('a security code is masked under any of its names, as text and as number', 
 
 test('a body is stored masked, also when its digits are written as escapes', () => {
   const escaped = [...CANARY.join('')].map((digit) => `\\u003${digit}`).join('');
-  expect(maskBody(Buffer.from(`{"pan":"${escaped}"}`)).toString()).toBe('{"pan":"************1111"}');
+  expect(maskCardData(Buffer.from(`{"pan":"${escaped}"}`)).toString()).toBe('{"pan":"************1111"}');
   const clean = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
-  expect(maskBody(clean)).toBe(clean);
+  expect(maskCardData(clean)).toBe(clean);
 });

@@ -1,4 +1,3 @@
-import { checkLedgerSinceMarks } from '../../db/check-ledger.js';
 import { verifyLedger } from '../../db/verify-ledger.js';
 import type { Command } from '../command.js';
 import { EXIT } from '../failure.js';
@@ -6,18 +5,18 @@ import { EXIT } from '../failure.js';
 export const verifyLedgerCommand: Command = {
   path: ['ledger', 'verify'],
   summary: 'rebuild what the journal says from its entries; exit code 1 on any difference',
-  options: [{ flags: '--full', description: 'from the first entry, not from where the last hourly check ended' }],
+  options: [
+    { flags: '--full', description: "also holds the deposits' states and the audit's chain against the books" },
+  ],
   examples: ['ledger verify', 'ledger verify --full --json'],
   async run(context, input) {
     const { out } = context;
     const full = input.options['full'] === true;
-    const { checked, findings } = full
-      ? await verifyLedger(context.pool(), 'all')
-      : await checkLedgerSinceMarks(context.pool());
+    const { checked, findings } = await verifyLedger(context.pool(), 'all', { subjects: full });
     const whole = findings.length === 0;
     const document = {
       object: 'ledger_verification',
-      scope: full ? 'all' : 'changed',
+      scope: full ? 'full' : 'books',
       ok: whole,
       checked,
       findings: findings.map(({ kind, accountId, movementId, detail }) => ({

@@ -1,10 +1,10 @@
 import { toOwner } from '../../contracts/values.js';
 import { toWallet, type WalletResource } from '../../contracts/wallet.js';
 import { createMerchant, findMerchant, listApiKeys, listMerchants, type MerchantRecord } from '../../db/merchants.js';
+import { walletId } from '../../db/new-id.js';
 import type { Tx } from '../../db/transaction.js';
 import { readWallet } from '../../db/wallets.js';
 import { BOOKS, type Book } from '../../domain/books.js';
-import { walletId } from '../../http/gateway/routes/wallet.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type Context } from '../command.js';
 import { CliFailure, EXIT } from '../failure.js';

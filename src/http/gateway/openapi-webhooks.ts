@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { depositSchema } from '../../contracts/deposit.js';
-import { BOOKS } from '../../domain/books.js';
+import { bookSchema } from '../../contracts/values.js';
 
 const DEPOSIT_EVENTS = {
   'deposit.confirming': 'The deposit waits for its provider or its chain.',
@@ -19,7 +19,7 @@ export const EVENTS = Object.entries(DEPOSIT_EVENTS).map(([type, summary]) => ({
     object: z.literal('event'),
     id: z.string(),
     type: z.literal(type),
-    book: z.enum(BOOKS),
+    book: bookSchema,
     created_at: z.string(),
     trace_id: z.string().nullable(),
     data: depositSchema,

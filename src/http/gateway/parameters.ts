@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
-import { findAsset } from '../../domain/assets.js';
+import { assetCodeSchema } from '../../contracts/values.js';
 import { validationProblem } from '../problem.js';
 
 /** A query parameter: a `filter` may be repeated, which means OR; a `single` may not. */
@@ -35,14 +35,8 @@ export function single<Value>(schema: z.ZodType<Value, string>, description: str
   return { schema, description, repeatable: false, ...(shown && { shown }) };
 }
 
-/** What a merchant names: a customer's `ref`, an `order_reference`, a `subject`. */
-export const referenceSchema = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -');
-
 /** Repeatable filter by a listed asset. */
-export const assetFilter = filter(
-  z.string().refine((code) => findAsset(code) !== undefined, 'must be a listed asset such as USD'),
-  'The asset.',
-);
+export const assetFilter = filter(assetCodeSchema, 'The asset.');
 
 const timeSchema = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-29T10:15:30.123Z' });
 

@@ -5,7 +5,6 @@ import type { Log } from '../../telemetry/log.js';
 import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
 import { Problem, problemResponse } from '../problem.js';
 import type { Endpoint } from './endpoints.js';
-import { maskBody } from './mask-body.js';
 
 /** Largest notification that is read. */
 const BODY_BYTES_MAX = 1024 * 1024;
@@ -90,7 +89,7 @@ function toDelivery(endpoint: Endpoint, { rawBody, traceId }: { rawBody: Buffer;
     endpoint: endpoint.name,
     book: endpoint.book,
     deliveryId: named.deliveryId ?? `sha256:${bodyHash.toString('hex')}`,
-    body: maskBody(rawBody),
+    body: endpoint.mask(rawBody),
     bodyHash,
     eventType: parked ? null : named.eventType,
     subject: parked ? null : named.subject,

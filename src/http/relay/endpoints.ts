@@ -1,6 +1,5 @@
 import type { ProviderConfig } from '../../config.js';
-import type { Book } from '../../domain/books.js';
-import { nameCustodySubject, verifyCustodyWebhook } from '../../providers/custody/webhook.js';
+import { maskCustodyWebhook, nameCustodySubject, verifyCustodyWebhook } from '../../providers/custody/webhook.js';
 
 /** What a verified body names; a parked one is stored for a person. */
 export type NamedDelivery =
@@ -15,22 +14,30 @@ export type NamedDelivery =
 interface WebhookReader {
   verify(input: { rawBody: Buffer; headers: Headers; secrets: readonly string[]; nowMs: number }): 'ok' | 'bad';
   name(rawBody: Buffer): NamedDelivery;
+  /** What of the body may be stored. */
+  mask(rawBody: Buffer): Buffer;
 }
 
 /** One line a provider; the subject types are those that a workflow follows. */
 const READERS: Readonly<Record<ProviderConfig['provider'], WebhookReader & { readonly subjects: readonly string[] }>> =
   {
-    custody: { verify: verifyCustodyWebhook, name: nameCustodySubject, subjects: ['deposit'] },
+    custody: {
+      verify: verifyCustodyWebhook,
+      name: nameCustodySubject,
+      mask: maskCustodyWebhook,
+      subjects: ['deposit'],
+    },
   };
 
 /** One route: `/hooks/<provider>/<endpoint>`. It belongs to one book. */
 export interface Endpoint {
   readonly provider: ProviderConfig['provider'];
   readonly name: string;
-  readonly book: Book;
+  readonly book: ProviderConfig['book'];
   verify(rawBody: Buffer, headers: Headers): 'ok' | 'bad';
   /** Names the subject; one that nobody follows is parked. */
   read(rawBody: Buffer): NamedDelivery;
+  mask(rawBody: Buffer): Buffer;
 }
 
 /** The endpoints of this configuration, by path; `/hooks/<provider>` is the one named `default`. */
@@ -43,6 +50,7 @@ export function createEndpoints(providers: readonly ProviderConfig[]): ReadonlyM
       name: account,
       book,
       verify: (rawBody, headers) => reader.verify({ rawBody, headers, secrets: webhookSecrets, nowMs: Date.now() }),
+      mask: reader.mask,
       read: (rawBody) => {
         const named = reader.name(rawBody);
         const followed = 'parked' in named || reader.subjects.includes(named.subject.type);

@@ -14,6 +14,8 @@ import { type CustodyTruth, createCustodyTruth } from './simulator-truth.js';
 export interface CustodySimulatorOptions {
   /** 0 takes a free one. */
   readonly port: number;
+  /** Loopback unless named. */
+  readonly host?: string | undefined;
   readonly accounts: readonly CustodyAccount[];
   /** Counts the product's open transactions; left out, the truth measures none. */
   readonly countOpenTransactions?: OpenTransactionProbe | undefined;
@@ -28,7 +30,7 @@ export interface CustodySimulatorOptions {
  * sent again until they are taken, and `/_sim/…` to drive it.
  */
 export async function startCustodySimulator(options: CustodySimulatorOptions): Promise<RunningSimulator> {
-  const { port, accounts } = options;
+  const { host, port, accounts } = options;
   const kit = createSimulatorKit(options);
   const truth = createCustodyTruth(accounts, kit);
   const payouts = createCustodyPayouts(truth, { kit, accounts });
@@ -51,7 +53,7 @@ export async function startCustodySimulator(options: CustodySimulatorOptions): P
   });
   addCustodyControl(control, { truth, payouts });
   const wire = createCustodyWire({ truth, payouts });
-  const running = await serveSimulator({ port, kit, wire, control, changed: () => state?.save() });
+  const running = await serveSimulator({ host, port, kit, wire, control, changed: () => state?.save() });
   return {
     url: running.url,
     async close() {

@@ -1,3 +1,4 @@
+import { maskCardData } from '../mask-card-data.js';
 import { isFresh, matchesAnySignature, readTimedSignature } from '../signature.js';
 import { isPlainText, isProviderId, readStrictJson, type StrictJsonRefusal } from '../strict-json.js';
 
@@ -70,4 +71,9 @@ function membersOf(value: unknown): ReadonlyMap<string, unknown> | null {
 
 function isEventType(value: unknown): value is CustodyEventType {
   return typeof value === 'string' && Object.hasOwn(SUBJECT_TYPES, value);
+}
+
+/** A custodian has no business with cards; should one slip into a body all the same, it is not stored. */
+export function maskCustodyWebhook(rawBody: Buffer): Buffer {
+  return maskCardData(rawBody);
 }

@@ -8,6 +8,7 @@ import { jsonAnswer, referencesOfCall, type SimulatedWire, type WireAnswer, type
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A call that is never answered is cut after this, in case its caller has no timeout. */
 const SILENCE_MS_MAX = 120_000;
+const LOOPBACK = '127.0.0.1';
 const BODILESS = [204, 304];
 
 export interface RunningSimulator {
@@ -17,11 +18,12 @@ export interface RunningSimulator {
 }
 
 /**
- * Serves a simulator on loopback: the provider's paths with their faults, and `/_sim/…` for those who drive it.
- * `port` 0 takes a free one.
+ * Serves a simulator: the provider's paths with their faults, and `/_sim/…` for those who drive it. `port` 0 takes a
+ * free one. On loopback, unless the host is named: in containers each is reached from the others.
  */
 export async function serveSimulator(options: {
   readonly port: number;
+  readonly host?: string | undefined;
   readonly kit: SimulatorKit;
   readonly wire: SimulatedWire;
   readonly control: Hono;
@@ -58,9 +60,10 @@ export async function serveSimulator(options: {
     await kit.openTransactions.answering(performance.now() - arrived);
     finish(request, response, outcome);
   }
-  const port = await listen(server, options.port);
+  const host = options.host ?? LOOPBACK;
+  const port = await listen(server, { host, port: options.port });
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${host}:${port}`,
     async close() {
       await closeServer(server);
       await kit.close();
@@ -68,11 +71,11 @@ export async function serveSimulator(options: {
   };
 }
 
-/** Listens on loopback and answers the port. */
-export function listen(server: Server, port: number): Promise<number> {
+/** Listens and answers the port. */
+export function listen(server: Server, { host = LOOPBACK, port }: { host?: string; port: number }): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, '127.0.0.1', () => {
+    server.listen(port, host, () => {
       const address = server.address();
       resolve(typeof address === 'object' && address ? address.port : port);
     });

@@ -1,43 +1,23 @@
-import { z } from 'zod';
-import { depositAddressSchema, toDepositAddress } from '../../../contracts/deposit-address.js';
+import {
+  type DepositAddressBody,
+  type DepositAddressMeaning,
+  depositAddressInputSchema,
+  depositAddressSchema,
+  toDepositAddress,
+  understandDepositAddress,
+} from '../../../contracts/deposit-address.js';
 import { listSchema } from '../../../contracts/list.js';
+import { networkSchema, referenceSchema } from '../../../contracts/values.js';
 import { breakerName, breakerOpenMs } from '../../../db/breaker.js';
 import { findDepositAddress } from '../../../db/deposit-addresses.js';
 import { listDepositAddresses } from '../../../db/lists.js';
-import { findAsset, isNetwork, NETWORK_ASSETS, NETWORKS, type Network } from '../../../domain/assets.js';
-import { DEPOSIT_ADDRESS_STATES } from '../../../domain/deposit-address.js';
 import { Problem } from '../../problem.js';
 import type { Call } from '../call.js';
 import { creationHandler } from '../creation.js';
 import { answerList } from '../list.js';
-import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema } from '../parameters.js';
+import { assetFilter, filter, PAGE_PARAMETERS } from '../parameters.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
-
-const inputSchema = z.strictObject({
-  network: z
-    .string()
-    .max(32)
-    .describe(`One of ${NETWORKS.join(', ')}.`),
-  asset: z.string().max(20).optional().describe("Default: the network's own, for `tron` USDT-TRC20."),
-  customer_ref: referenceSchema.nullable().optional().describe('Default: the merchant himself.'),
-  settlement: z
-    .discriminatedUnion('mode', [
-      z.strictObject({ mode: z.literal('as_token'), asset: z.null().optional() }),
-      z.strictObject({ mode: z.literal('settled'), asset: z.string().max(20) }),
-    ])
-    .optional()
-    .describe('Fixed at birth. Default: `as_token`.'),
-});
-type Input = z.infer<typeof inputSchema>;
-
-interface Meaning {
-  readonly network: Network;
-  readonly asset: string;
-  readonly customerRef: string | null;
-  readonly settlementMode: 'as_token' | 'settled';
-  readonly settlementAsset: string | null;
-}
 
 export const createDepositAddress = defineRoute({
   method: 'POST',
@@ -47,7 +27,7 @@ export const createDepositAddress = defineRoute({
   tag: 'Deposits',
   needsKey: true,
   query: {},
-  body: inputSchema,
+  body: depositAddressInputSchema,
   answers: {
     201: { description: 'Made, and active or failed.', schema: depositAddressSchema, location: true },
     200: { description: 'It exists already, with the same settlement.', schema: depositAddressSchema },
@@ -59,7 +39,7 @@ export const createDepositAddress = defineRoute({
   },
   problems: ['already_exists', 'network_not_supported', 'asset_not_supported', 'provider_unavailable'],
   handler: creationHandler({
-    understand: (call: Call<object, Input>) => understand(call.body),
+    understand: (call: Call<object, DepositAddressBody>) => understand(call.body),
     fingerprinted: (meaning) => ({ ...meaning }),
     start: async (call, meaning, { request, deadlineMs }) => {
       const { book, merchantId } = call.caller;
@@ -91,10 +71,10 @@ export const getDepositAddress = defineRoute({
 
 const listParameters = {
   ...PAGE_PARAMETERS,
-  network: filter(z.enum(NETWORKS), 'The network it is on.'),
+  network: filter(networkSchema, 'The network it is on.'),
   asset: assetFilter,
   customer_ref: filter(referenceSchema, "The merchant's name of the customer who owns it."),
-  state: filter(z.enum(DEPOSIT_ADDRESS_STATES), 'Its state.'),
+  state: filter(depositAddressSchema.shape.state, 'Its state.'),
 };
 
 export const listDepositAddressesRoute = defineRoute({
@@ -117,32 +97,9 @@ export const listDepositAddressesRoute = defineRoute({
     }),
 });
 
-function understand(input: Input): Meaning {
-  const { network } = input;
-  if (!isNetwork(network))
-    throw refusedField('network_not_supported', '/network', `must be one of ${NETWORKS.join(', ')}`);
-  const carried = NETWORK_ASSETS[network];
-  const asset = input.asset ?? carried[0] ?? '';
-  if (!carried.includes(asset))
-    throw refusedField('asset_not_supported', '/asset', `must be one of ${carried.join(', ')}`);
-  const settled = input.settlement?.mode === 'settled' ? input.settlement.asset : null;
-  if (settled !== null && !isFiat(settled)) {
-    throw refusedField('asset_not_supported', '/settlement/asset', 'must be a listed currency');
-  }
-  return {
-    network,
-    asset,
-    customerRef: input.customer_ref ?? null,
-    settlementMode: settled === null ? 'as_token' : 'settled',
-    settlementAsset: settled,
-  };
-}
-
-// Currencies are the listed assets that no network carries.
-function isFiat(code: string): boolean {
-  return findAsset(code) !== undefined && !Object.values(NETWORK_ASSETS).some((assets) => assets.includes(code));
-}
-
-function refusedField(code: 'network_not_supported' | 'asset_not_supported', pointer: string, detail: string): Problem {
-  return new Problem(code, { errors: [{ pointer, detail }] });
+function understand(body: DepositAddressBody): DepositAddressMeaning {
+  const meaning = understandDepositAddress(body);
+  if (!('code' in meaning)) return meaning;
+  const { code, pointer, detail } = meaning;
+  throw new Problem(code, { errors: [{ pointer, detail }] });
 }

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { depositSchema, toDeposit } from '../../../contracts/deposit.js';
 import { isId } from '../../../contracts/ids.js';
 import { listSchema } from '../../../contracts/list.js';
+import { networkSchema, referenceSchema } from '../../../contracts/values.js';
 import { findDeposit } from '../../../db/deposits.js';
 import { listDeposits } from '../../../db/lists.js';
-import { NETWORKS } from '../../../domain/assets.js';
-import { DEPOSIT_STATES } from '../../../domain/deposit.js';
 import { answerList } from '../list.js';
-import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema } from '../parameters.js';
+import { assetFilter, filter, PAGE_PARAMETERS } from '../parameters.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
@@ -27,8 +26,8 @@ export const getDeposit = defineRoute({
 
 const listParameters = {
   ...PAGE_PARAMETERS,
-  state: filter(z.enum(DEPOSIT_STATES), 'Its state.'),
-  network: filter(z.enum(NETWORKS), 'The network it came over.'),
+  state: filter(depositSchema.shape.state, 'Its state.'),
+  network: filter(networkSchema, 'The network it came over.'),
   asset: assetFilter,
   deposit_address_id: filter(
     z.string().refine((text) => isId('depositAddress', text), 'must be an id such as addr_…'),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { listSchema } from '../../../contracts/list.js';
-import { movementSchema, toMovement } from '../../../contracts/movement.js';
+import { movementKindSchema, movementSchema, toMovement } from '../../../contracts/movement.js';
+import { referenceSchema } from '../../../contracts/values.js';
 import { findMovement, followMovements, type ListedMovement, listMovements } from '../../../db/movements.js';
-import { MOVEMENT_KINDS } from '../../../domain/journal.js';
 import { answerFollowed, answerList } from '../list.js';
-import { assetFilter, filter, PAGE_PARAMETERS, referenceSchema, single } from '../parameters.js';
+import { assetFilter, filter, PAGE_PARAMETERS, single } from '../parameters.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
@@ -25,7 +25,7 @@ const word = z.string().regex(/^[a-z]+(_[a-z]+)*$/, 'must be a word such as depo
 const listParameters = {
   ...PAGE_PARAMETERS,
   asset: assetFilter,
-  kind: filter(z.enum(MOVEMENT_KINDS), 'What it was for.'),
+  kind: filter(movementKindSchema, 'What it was for.'),
   subject_type: filter(word.max(64), 'The kind of thing it is about: `deposit`, `card`.'),
   subject_id: filter(
     z.string().regex(/^[a-z]+_[0-9a-z]{1,64}$/, 'must be an id such as dep_…'),

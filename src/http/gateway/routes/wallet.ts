@@ -1,7 +1,6 @@
-import { encodeId } from '../../../contracts/ids.js';
 import { toOwner } from '../../../contracts/values.js';
 import { toWallet, walletSchema } from '../../../contracts/wallet.js';
-import { hashParts } from '../../../db/new-id.js';
+import { walletId } from '../../../db/new-id.js';
 import { readWallet } from '../../../db/wallets.js';
 import { defineRoute } from '../route.js';
 
@@ -19,8 +18,3 @@ export const getWallet = defineRoute({
     return { status: 200, body: toWallet({ id: walletId(caller.book, owner.id), owner, balances, asOf }) };
   },
 });
-
-/** `wal_` of book and owner: a wallet has no row of its own, so its id is derived. */
-export function walletId(book: string, ownerId: string): string {
-  return encodeId('wallet', hashParts(['wallet', book, ownerId]));
-}

@@ -1,10 +1,10 @@
-import { maskCardNumbers } from '../../domain/card-numbers.js';
+import { maskCardNumbers } from '../domain/card-numbers.js';
 
 /**
- * What of a notification may be stored: its bytes without card numbers and security codes, whoever sent it. Nothing is
+ * What of a notification may be stored: its bytes without card numbers and security codes. Nothing is
  * ever taken from a stored body, so masking can spoil no fact; its hash is over the original bytes.
  */
-export function maskBody(rawBody: Buffer): Buffer {
+export function maskCardData(rawBody: Buffer): Buffer {
   // Latin-1 keeps every byte as it is; JSON may also write a digit as an escape.
   const text = rawBody.toString('latin1');
   const plain = text.replace(/\\u003([0-9])/gi, '$1');

@@ -7,7 +7,7 @@ export async function oldestPendingSeconds(db: Tx): Promise<number> {
 }
 
 /** Tells that this relay lives, and what it refused since its start. */
-export async function tellHeartbeat(
+export async function relayHeartbeat(
   db: Tx,
   relay: string,
   totals: { readonly rejected: number; readonly failed: number },

@@ -1,0 +1,44 @@
+/**
+ * What stands beside the journal and must agree with it. Each answers (kind, account_id, movement_id, detail) of what
+ * is wrong; a later capability adds its subject's two sides.
+ */
+export const SUBJECT_CHECKS: readonly string[] = [
+  // A credited deposit has its movement, of that amount, on its owner's wallet.
+  `select 'deposit_without_movement' as kind, null::bigint as account_id, null::bigint as movement_id,
+          format('deposit %s is %s with %s of %s, and no movement of its wallet says so',
+                 d.id, d.state, d.credited_amount, d.credited_asset) as detail
+     from sverka.deposit d
+    where d.state in ('credited', 'final') and not exists (
+      select from ledger.movement m
+        join ledger.entry e on e.movement_id = m.id
+        join ledger.account a on a.id = e.account_id
+       where m.subject_id = d.id and m.kind = 'deposit_credit' and m.generation = d.generation and a.kind = 'wallet'
+         and a.book = d.book and a.merchant_id = d.merchant_id and a.customer_id is not distinct from d.customer_id
+         and a.asset = d.credited_asset and e.amount = d.credited_amount)`,
+
+  // A movement that credits a deposit has the deposit, in a state that was credited once.
+  `select 'movement_without_deposit' as kind, null::bigint as account_id, m.id as movement_id,
+          format('movement %s credits deposit %s, which is not credited', m.id, m.subject_id) as detail
+     from ledger.movement m
+    where m.kind = 'deposit_credit' and not exists (
+      select from sverka.deposit d
+       where d.id = m.subject_id and (d.state in ('credited', 'final', 'orphaned') or d.generation > m.generation))`,
+
+  // Every state that a subject has is one that its audit walked to.
+  `select 'state_without_audit' as kind, null::bigint as account_id, null::bigint as movement_id,
+          format('%s is %s in version %s, and its last audit row says %s', s.id, s.state, s.version, a.to_state) as detail
+     from (select d.id, d.state, d.version from sverka.deposit d
+           union all select a.id, a.state, a.version from sverka.deposit_address a) s
+     left join lateral (select x.to_state from sverka.audit x where x.subject_id = s.id order by x.id desc limit 1) a
+       on true
+    where a.to_state is distinct from s.state`,
+
+  // The audit's chain: each hash covers the row and the hash before it.
+  `select 'audit_chain_broken' as kind, null::bigint as account_id, null::bigint as movement_id,
+          format('audit row %s at position %s does not hash to what was sealed', c.audit_id, c.position) as detail
+     from (select s.position, s.audit_id, s.hash, sverka.audit_bytes(a) as bytes,
+                  lag(s.hash) over w as link, lag(s.position) over w as before
+             from sverka.audit_seal s join sverka.audit a on a.id = s.audit_id
+             window w as (order by s.position)) c
+    where c.hash <> sha256(coalesce(c.link, '') || c.bytes) or c.position <> coalesce(c.before, 0) + 1`,
+];
