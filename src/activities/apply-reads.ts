@@ -26,14 +26,16 @@ export async function applyReads(deps: ActivityDeps, request: DepositReads): Pro
   const actor = `worker:${request.source.provider}`;
   for (;;) {
     try {
-      return await retrying(() =>
+      const applied = await retrying(() =>
         inTransaction(deps.pool, async (tx) => {
           if (request.before && !(await request.before(tx))) return [];
-          const applied = await applyDeposits(tx, { ...request, actor, refused });
-          await request.alongside(tx, applied);
-          return applied;
+          const results = await applyDeposits(tx, { ...request, actor, refused });
+          await request.alongside(tx, results);
+          return results;
         }),
       );
+      for (const result of applied) tellMove(deps, request, result);
+      return applied;
     } catch (error) {
       const more = error instanceof BookingRefused ? [...error.reasons].filter(([ref]) => !refused.has(ref)) : [];
       // Each turn parks one more at least, so this ends.
@@ -41,6 +43,21 @@ export async function applyReads(deps: ActivityDeps, request: DepositReads): Pro
       for (const [ref, reason] of more) refused.set(ref, reason);
     }
   }
+}
+
+/** One line a deposit that moved, after the commit: the state, never an amount. */
+function tellMove({ log }: ActivityDeps, { traceId }: DepositReads, { before, record }: AppliedDeposit): void {
+  if (record === null || before === record.state) return;
+  log.info('deposit moved', {
+    trace_id: traceId,
+    deposit_id: record.id,
+    merchant_id: record.merchantId,
+    book: record.book,
+    provider: record.provider,
+    from_state: before,
+    to_state: record.state,
+    reason: record.reason,
+  });
 }
 
 /** Whose notifications a deposit's are. */

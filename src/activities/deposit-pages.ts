@@ -1,7 +1,7 @@
 import type { DepositPages, DepositReconcileInput } from '../contracts/messages.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
-import { type DueNudge, leaveDueNudges } from '../db/inbox.js';
+import { type DueNudge, leaveDueNudges, markDone, selectAllWaiting } from '../db/inbox.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { lockCursor, moveCursor, readCursor, type SourceKey } from '../db/sources.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
@@ -20,6 +20,8 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
   const db = queriesOf(deps.pool);
   const key: SourceKey = { ...input, feed: 'deposits' };
   const after = await readCursor(db, key);
+  // Before the read, as for a single one: only what waited then is done by it.
+  const waiting = await selectAllWaiting(db, { provider: input.provider, endpoint: input.account, type: 'deposit' });
   const ticket = await takeReadTicket(db);
   const traceId = newTraceId();
   const page = await deps
@@ -36,6 +38,11 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
     // Another reader has moved the position meanwhile: this page is thrown away.
     before: (tx) => lockCursor(tx, key, after),
     alongside: async (tx, results) => {
+      const settled = new Set(results.filter(isRead).map(({ ref }) => ref));
+      await markDone(
+        tx,
+        waiting.filter(({ ref }) => settled.has(ref)).map(({ id }) => id),
+      );
       await leaveDueNudges(tx, dueNudges(input, { read, results, traceId }));
       await tellUnreadable(tx, input, { count: unreadable.length, traceId });
       await moveOn(tx, key, { page, after, traceId });
@@ -51,6 +58,11 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
     unreadable: unreadable.length,
     more: page.hasMore && nextOf(page, after) !== null,
   };
+}
+
+/** The page said what the custodian says of it now. */
+function isRead({ outcome }: AppliedDeposit): boolean {
+  return outcome === 'changed' || outcome === 'unchanged';
 }
 
 type ReadItem =

@@ -67,6 +67,22 @@ export async function selectWaiting(db: Tx, of: InboxSubject): Promise<string[]>
   return rows.map((row) => row.id);
 }
 
+/** A row that waits, with what it speaks of. */
+export interface WaitingRow {
+  readonly id: string;
+  readonly ref: string;
+}
+
+/** The rows of a whole account that wait now, oldest first, at most 10 000: for a reader of pages, before its read. */
+export async function selectAllWaiting(db: Tx, of: Omit<InboxSubject, 'ref' | 'book'>): Promise<WaitingRow[]> {
+  return db.query<WaitingRow>(
+    `select id, subject_ref as ref from sverka.inbox
+      where provider = $1 and endpoint = $2 and subject_type = $3 and status in ('pending', 'unmatched')
+      order by received_at limit 10000`,
+    [of.provider, of.endpoint, of.type],
+  );
+}
+
 /** Done, in the transaction of the apply. */
 export async function markDone(tx: Tx, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
