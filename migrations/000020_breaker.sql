@@ -10,7 +10,9 @@ create table sverka.breaker (
   open_until timestamptz,
   probe_until timestamptz,
   probe text,
-  changed_at timestamptz not null default clock_timestamp()
+  changed_at timestamptz not null default clock_timestamp(),
+  check (state <> 'open' or open_until is not null),
+  check (state <> 'half_open' or num_nonnulls(probe, probe_until) = 2)
 );
 
 -- May this caller call now? pass | probe (its outcome decides) | open. Reads alone while the breaker is closed.
@@ -18,16 +20,18 @@ create function sverka.breaker_admit(of_name text, caller text, lease interval, 
 language plpgsql security definer set search_path = pg_catalog, pg_temp set lock_timeout = '2s' as $$
 declare b sverka.breaker; t constant timestamptz := clock_timestamp();
 begin
-  wait_ms := 0;
+  wait_ms := 0; verdict := 'pass';
   select * into b from sverka.breaker where name = of_name;
-  if not found or b.state = 'closed' then verdict := 'pass'; return; end if;
-  verdict := 'open';
-  -- Whoever moves the row first has the probe; the others go on waiting.
+  if not found or b.state = 'closed' then return; end if;
+  -- Whoever moves the row first has the probe; the others wait for its outcome, or for the end of its lease.
   update sverka.breaker set state = 'half_open', probe = caller, probe_until = t + lease, changed_at = t
     where name = of_name and (state = 'open' and open_until <= t or state = 'half_open' and probe_until <= t);
   if found then verdict := 'probe'; return; end if;
-  select greatest(1, ceil(extract(epoch from greatest(coalesce(open_until, t), coalesce(probe_until, t)) - t) * 1000))
-    into wait_ms from sverka.breaker where name = of_name;
+  select * into b from sverka.breaker where name = of_name;
+  if b.state = 'closed' then return; end if;
+  verdict := 'open';
+  wait_ms := greatest(1, ceil(extract(epoch from
+    case b.state when 'open' then b.open_until else b.probe_until end - clock_timestamp()) * 1000));
 end $$;
 
 -- A call that went wrong for a reason of the provider's. Answers true when this one opened the breaker.
@@ -39,7 +43,7 @@ begin
   insert into sverka.breaker (name) values (of_name) on conflict do nothing;
   select * into b from sverka.breaker where name = of_name for no key update;
   t := clock_timestamp();
-  -- An answer to a call that began before it opened says nothing new; a lost probe opens it again.
+  -- What began before it opened, or whose lease another caller has taken over, says nothing new.
   if b.state = 'open' or b.state = 'half_open' and b.probe is distinct from caller then return false; end if;
   recent := array(select f from unnest(b.failed_at) f where f > t - in_window order by f) || t;
   if b.state = 'half_open' or cardinality(recent) >= failures_max then

@@ -1,70 +1,39 @@
-import { raiseAlert, resolveAlertsExcept } from '../db/alerts.js';
-import { checkAgeMs, noteCheckRun } from '../db/check-runs.js';
-import { findIlls } from '../db/health.js';
+import { raiseAlert, resolveAlert, resolveAlertsExcept } from '../db/alerts.js';
+import { checkAges, noteCheckRun } from '../db/check-runs.js';
+import { findIlls, type Ill } from '../db/health.js';
 import { queriesOf } from '../db/transaction.js';
-import { verifyLedger } from '../db/verify-ledger.js';
+import { type LedgerFinding, verifyLedger } from '../db/verify-ledger.js';
 import type { ActivityDeps } from './deps.js';
 
 export type CheckActivities = ReturnType<typeof createCheckActivities>;
 
-/** Alerts of one check: more would tell a person nothing. */
+/** Alerts of one run: more would tell a person nothing. */
 const ALERTS_MAX = 50;
-/** A check is overdue when it missed this many of its turns. */
-const TURNS_MISSED_MAX = 2;
+/** Past its next turn by so much, a check is late: a run takes its time. */
+const LATE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
 /** Proof that goes on by itself: each check notes that it ran, and what it finds is an alert. */
 export function createCheckActivities(deps: ActivityDeps) {
-  const db = queriesOf(deps.pool);
-  const verify = async (name: 'drift_check' | 'full_check', input: { traceId: string }) => {
-    const beganAt = new Date();
-    const { checked, findings } = await verifyLedger(deps.pool, name === 'full_check' ? 'all' : 'changed');
-    const alerts = findings.slice(0, ALERTS_MAX).map((finding) => ({
-      key: `${name}:${finding.kind}:${finding.accountId ?? finding.movementId ?? 'books'}`,
-      kind: 'drift',
-      subject: { type: 'account', id: finding.accountId ?? 'none' },
-      detail: `The books do not agree (${finding.kind}): ${finding.detail}. Stop money out; run \`sverka ledger verify\`.`,
-      traceId: input.traceId,
-    }));
-    for (const alert of alerts) await raiseAlert(db, alert);
-    // An incremental check looks at what changed only: what it no longer finds may still be wrong.
-    if (name === 'full_check')
-      await resolveAlertsExcept(
-        db,
-        ['drift'],
-        alerts.map((alert) => alert.key),
-      );
-    await noteCheckRun(db, { name, beganAt, findings: findings.length, detail: checked });
-    return { ...checked, findings: findings.length };
-  };
   return {
     /** Rebuilds the balances of the accounts that changed since the last check. */
-    pageDriftCheck: (input: { traceId: string }) => verify('drift_check', input),
+    pageDriftCheck: (input: { traceId: string }) => verify(deps, 'drift_check', input.traceId),
 
     /** Rebuilds all balances from all entries. */
-    pageFullCheck: (input: { traceId: string }) => verify('full_check', input),
+    pageFullCheck: (input: { traceId: string }) => verify(deps, 'full_check', input.traceId),
 
     /** Each minute: bounds, stuck states, backlog, breakers, and checks that did not run. */
-    async databaseWatchHealth(input: { traceId: string }): Promise<{ ills: number; waitMs: number }> {
+    async databaseWatchHealth({ traceId }: { traceId: string }): Promise<{ ills: number; waitMs: number }> {
       const { config } = deps;
+      const db = queriesOf(deps.pool);
       const found = await findIlls(db, { stuckMs: config.SVERKA_STUCK_AGE, pendingMs: config.SVERKA_STRANDED_AGE });
-      const ills = [...found, ...(await overdue(deps))];
+      const ills = [...found, ...(await lateChecks(deps))];
       for (const { key, kind, book, subjectType, subjectId, detail } of ills) {
         const subject = subjectType === null || subjectId === null ? undefined : { type: subjectType, id: subjectId };
-        await raiseAlert(db, {
-          key: `health:${key}`,
-          kind,
-          book: book ?? undefined,
-          subject,
-          detail,
-          traceId: input.traceId,
-        });
+        await raiseAlert(db, { key: `health:${key}`, kind, book: book ?? undefined, subject, detail, traceId });
       }
-      await resolveAlertsExcept(
-        db,
-        HEALTH_KINDS,
-        ills.map((ill) => `health:${ill.key}`),
-      );
+      const keys = ills.map((ill) => `health:${ill.key}`);
+      await resolveAlertsExcept(db, HEALTH_KINDS, keys);
       return { ills: ills.length, waitMs: config.SVERKA_HEALTH_INTERVAL };
     },
   };
@@ -76,11 +45,51 @@ const HEALTH_KINDS = [
   'stuck',
   'inbox_backlog',
   'breaker_open',
-  'check_overdue',
+  'check_late',
 ] as const;
 
-async function overdue({ pool, config }: ActivityDeps) {
-  const bounds = [
+async function verify(deps: ActivityDeps, name: 'drift_check' | 'full_check', traceId: string) {
+  const db = queriesOf(deps.pool);
+  const beganAt = new Date();
+  const failedKey = `check_failed:${name}`;
+  try {
+    const { checked, findings } = await verifyLedger(deps.pool, name === 'full_check' ? 'all' : 'changed');
+    for (const finding of findings.slice(0, ALERTS_MAX)) await raiseAlert(db, { ...alertOf(finding), traceId });
+    // An incremental check looks at what changed only: what it no longer finds may still be wrong.
+    if (name === 'full_check') await resolveAlertsExcept(db, ['drift'], findings.map(keyOf));
+    await noteCheckRun(db, { name, beganAt, findings: findings.length, detail: checked });
+    await resolveAlert(db, failedKey);
+    return { ...checked, findings: findings.length };
+  } catch (error) {
+    const detail = `The check ${name} could not run to its end; it is tried again. The worker's log has the reason.`;
+    const subject = { type: 'check', id: name };
+    await raiseAlert(db, { key: failedKey, kind: 'check_failed', subject, detail, traceId }).catch(() => {
+      deps.log.error('an alert could not be raised', { code: 'check_failed' });
+    });
+    throw error;
+  }
+}
+
+/** The same for both checks: what one has found, the other finds under the same key. */
+function keyOf({ kind, accountId, movementId }: LedgerFinding): string {
+  return `drift:${kind}:${accountId ?? movementId ?? 'books'}`;
+}
+
+function alertOf(finding: LedgerFinding) {
+  const { kind, accountId, movementId } = finding;
+  const where = accountId === null ? (movementId ?? 'the books') : `account ${accountId}`;
+  const subject =
+    accountId !== null
+      ? { type: 'account', id: accountId }
+      : movementId !== null
+        ? { type: 'movement', id: movementId }
+        : undefined;
+  const detail = `The books do not agree: ${kind} in ${where}. Stop money out and run \`sverka ledger verify --full\`.`;
+  return { key: keyOf(finding), kind: 'drift', subject, detail };
+}
+
+async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
+  const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'full_check', everyMs: DAY_MS },
     ...config.providers.map(({ provider, account }) => ({
@@ -88,13 +97,14 @@ async function overdue({ pool, config }: ActivityDeps) {
       everyMs: config.SVERKA_RECONCILE_INTERVAL,
     })),
   ];
-  const ills = [];
-  for (const { name, everyMs } of bounds) {
-    // A check that never ran is measured from the start of this process: a new installation has time for its first.
-    const age = (await checkAgeMs(queriesOf(pool), name)) ?? Date.now() - performance.timeOrigin;
-    if (age <= everyMs * (TURNS_MISSED_MAX + 1)) continue;
+  const ages = await checkAges(
+    queriesOf(pool),
+    expected.map(({ name }) => name),
+  );
+  return expected.flatMap(({ name, everyMs }, n) => {
+    const age = ages[n] ?? 0;
+    if (age <= 2 * everyMs + LATE_MS) return [];
     const detail = `The check ${name} has not run to its end for ${Math.round(age / 60_000)} minutes; see its schedule.`;
-    ills.push({ key: name, kind: 'check_overdue', book: null, subjectType: 'check', subjectId: name, detail });
-  }
-  return ills;
+    return [{ key: `check:${name}`, kind: 'check_late', book: null, subjectType: 'check', subjectId: name, detail }];
+  });
 }

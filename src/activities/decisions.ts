@@ -1,9 +1,7 @@
 import type { OpenDecision } from '../contracts/decision.js';
-import type { DepositInput } from '../contracts/messages.js';
 import { resolveAlert } from '../db/alerts.js';
 import { closeDeadLetter, findDeadLetter, hashSeenDeadLetter, replayDeadLetter } from '../db/dead-letters.js';
 import { closeDecision, openDecisions } from '../db/decisions.js';
-import { readDeposit } from '../db/deposits.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
@@ -17,7 +15,7 @@ export async function applyDeadLetterDecisions(deps: ActivityDeps, db: Tx): Prom
 
 async function applyOne(tx: Tx, decision: OpenDecision): Promise<void> {
   const traceId = decision.traceId ?? newTraceId();
-  // Serialises two sweeps: the second one finds the decision closed by its key.
+  // Two sweeps at once: the second waits here, and then finds the decision closed.
   await tx.query('select from sverka.dead_letter where id = $1 for no key update', [decision.subjectId]);
   const [open] = await openDecisions(tx, { type: 'dead_letter', ids: [decision.subjectId] });
   if (open?.id !== decision.id) return;
@@ -28,16 +26,4 @@ async function applyOne(tx: Tx, decision: OpenDecision): Promise<void> {
   else await closeDeadLetter(tx, letter.id, 'abandoned');
   await resolveAlert(tx, `dead_letter:${letter.inboxId}`);
   await closeDecision(tx, decision, { outcome: 'applied', detail: decision.choice, traceId });
-}
-
-/** Deposits that a person has decided on: their workflows look, or the sweep reads where they have ended. */
-export async function decidedDeposits(db: Tx): Promise<DepositInput[]> {
-  const inputs: DepositInput[] = [];
-  for (const { subjectId, traceId } of await openDecisions(db, { type: 'deposit', ids: null })) {
-    const deposit = await readDeposit(db, subjectId);
-    if (deposit?.provider !== 'custody') continue;
-    const { book, provider, providerAccount: account, providerRef: ref } = deposit;
-    inputs.push({ book, provider, account, ref, traceId: traceId ?? newTraceId() });
-  }
-  return inputs;
 }

@@ -9,6 +9,7 @@ import type { CustodyDepositItem, CustodyDepositPage } from '../providers/custod
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
 import { applyReads, subjectOf, toStatement } from './apply-reads.js';
 import type { ActivityDeps } from './deps.js';
+import { isRefusedRow } from './row-faults.js';
 
 const PAGE_LIMIT = 200;
 
@@ -29,24 +30,31 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
     .readDepositChanges({ after, limit: PAGE_LIMIT }, { traceparent: makeTraceparent(traceId) });
 
   const read = page.items.map(sortItem);
-  const unreadable = read.flatMap((item) => (item.ok ? [] : [item]));
-  const applied = await applyReads(deps, {
-    source: input,
-    statements: read.flatMap((item) => (item.ok ? [item.statement] : [])),
-    ticket,
-    traceId,
-    // Another reader has moved the position meanwhile: this page is thrown away.
-    before: (tx) => lockCursor(tx, key, after),
-    alongside: async (tx, results) => {
-      const settled = new Set(results.filter(isRead).map(({ ref }) => ref));
-      await markDone(
-        tx,
-        waiting.filter(({ ref }) => settled.has(ref)).map(({ id }) => id),
-      );
-      await leaveDueNudges(tx, dueNudges(input, { read, results, traceId }));
-      await tellUnreadable(tx, input, { count: unreadable.length, traceId });
-      await moveOn(tx, key, { page, after, traceId });
-    },
+  const unreadable = read.filter((item) => !item.ok).length;
+  const apply = (statements: readonly DepositStatement[]) =>
+    applyReads(deps, {
+      source: input,
+      statements,
+      ticket,
+      traceId,
+      // Another reader has moved the position meanwhile: this page is thrown away.
+      before: (tx) => lockCursor(tx, key, after),
+      alongside: async (tx, results) => {
+        const settled = new Set(results.filter(isRead).map(({ ref }) => ref));
+        await markDone(
+          tx,
+          waiting.filter(({ ref }) => settled.has(ref)).map(({ id }) => id),
+        );
+        await leaveDueNudges(tx, dueNudges(input, { read, results, traceId }));
+        await tellUnreadable(tx, input, { count: unreadable, traceId });
+        await moveOn(tx, key, { page, after, traceId });
+      },
+    });
+  const statements = read.flatMap((item) => (item.ok ? [item.statement] : []));
+  // The database refuses one of them, and which is not known: each comes again alone, so that only that one dies.
+  const applied = await apply(statements).catch((error: unknown) => {
+    if (isRefusedRow(error)) return apply([]);
+    throw error;
   });
   for (const { ref, before } of applied.filter((item) => followed(item))) {
     await deps.nudgeDeposit({ ...input, ref, traceId }, { start: before === null });
@@ -55,7 +63,7 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
     items: page.items.length,
     changed: applied.filter((item) => item.outcome === 'changed').length,
     unmatched: applied.filter((item) => item.outcome === 'unmatched').length,
-    unreadable: unreadable.length,
+    unreadable,
     more: page.hasMore && nextOf(page, after) !== null,
   };
 }
@@ -86,6 +94,7 @@ function dueNudges(
     const due = { ...subjectOf({ ...input, ref: item.ref, traceId: page.traceId }), traceId: page.traceId };
     if (!item.ok) return [{ ...due, status: 'pending', reason: 'unreadable_record', waitsFor: null }];
     const outcome = results.get(item.ref)?.outcome;
+    if (outcome === undefined) return [{ ...due, status: 'pending', reason: 'applied_alone', waitsFor: null }];
     if (outcome === 'stale') return [{ ...due, status: 'pending', reason: 'stale_answer', waitsFor: null }];
     if (outcome !== 'unmatched') return [];
     return [{ ...due, status: 'unmatched', reason: 'unknown_address', waitsFor: depositPlace(item.statement) }];

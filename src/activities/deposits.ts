@@ -28,20 +28,22 @@ export function createDepositActivities(deps: ActivityDeps) {
       // Before the read begins: only these rows are done by it, and only an answer to this read counts.
       const waiting = await selectWaiting(db, subject);
       const ticket = await takeReadTicket(db);
-      const statement = await readStatement(deps, input).catch(async (error: unknown) => {
-        if (await countRowFault(deps, waiting, { error, traceId: input.traceId })) return 'dead' as const;
+      try {
+        const statement = await readStatement(deps, input);
+        if (statement === 'not_found') return await notFound(deps, input, waiting);
+        const applied = await applyReads(deps, {
+          source: input,
+          statements: [statement],
+          ticket,
+          traceId: input.traceId,
+          alongside: (tx, [result]) => settleWaiting(tx, statement, { waiting, result }),
+        });
+        return seenOf(deps, applied[0]);
+      } catch (error) {
+        const dead = await countRowFault(deps, waiting, { error, traceId: input.traceId });
+        if (dead) return deadLetter();
         throw error;
-      });
-      if (statement === 'dead') return deadLetter();
-      if (statement === 'not_found') return await notFound(deps, input, waiting);
-      const applied = await applyReads(deps, {
-        source: input,
-        statements: [statement],
-        ticket,
-        traceId: input.traceId,
-        alongside: (tx, [result]) => settleWaiting(tx, statement, { waiting, result }),
-      });
-      return seenOf(deps, applied[0]);
+      }
     },
 
     /** Pages a custodian's changes from the kept position; each page's effects and the position commit together. */

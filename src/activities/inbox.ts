@@ -2,12 +2,12 @@ import type { DepositAddressInput, DepositInput, SweptInbox } from '../contracts
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
 import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
 import { strandedDeposits } from '../db/deposits.js';
-import { alertUnmatched, type ClaimedRow, claimPending } from '../db/inbox.js';
+import { alertUnmatched, type ClaimedRow, claimDecided, claimPending } from '../db/inbox.js';
 import { findRequest } from '../db/requests.js';
 import { seal } from '../db/seal.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
-import { applyDeadLetterDecisions, decidedDeposits } from './decisions.js';
+import { applyDeadLetterDecisions } from './decisions.js';
 import type { ActivityDeps } from './deps.js';
 
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
@@ -33,16 +33,16 @@ export function createInboxActivities(deps: ActivityDeps) {
       await closeAppliedDeadLetters(db);
       const attempt = createAttempts(deps);
       const limits = { most: ROWS_PER_SWEEP, graceMs: config.SVERKA_SWEEP_GRACE, leaseMs: LEASE_MS };
+      const decided = await claimDecided(db, limits);
       const rows = await claimPending(db, limits);
-      const nudged = await nudgeEach(deps, rows, attempt);
+      const nudged = await nudgeEach(deps, [...decided, ...rows], attempt);
       const restarted = await restartDeposits(deps, db, attempt);
-      const decided = await nudgeDecided(deps, await decidedDeposits(db), attempt);
       await restartAddresses(deps, db, attempt);
       // At once again while a turn was full.
       const full = rows.length === ROWS_PER_SWEEP || sealed >= SEALED_PER_SWEEP;
       return {
         claimed: rows.length,
-        closed: [...nudged, ...restarted, ...decided],
+        closed: [...nudged, ...restarted],
         waitMs: full ? 0 : config.SVERKA_SWEEP_INTERVAL,
       };
     },
@@ -91,20 +91,6 @@ async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Pr
     if (provider !== 'custody') continue;
     const input: DepositInput = { book, provider, account, ref, traceId: newTraceId() };
     const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true, leaveRunning: true }));
-    if (outcome === 'closed') closed.push(input);
-  }
-  return closed;
-}
-
-/** A person decided: the workflow looks, or the sweep reads for one that has ended. */
-async function nudgeDecided(
-  deps: ActivityDeps,
-  inputs: readonly DepositInput[],
-  attempt: Attempt,
-): Promise<DepositInput[]> {
-  const closed: DepositInput[] = [];
-  for (const input of inputs) {
-    const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true }));
     if (outcome === 'closed') closed.push(input);
   }
   return closed;

@@ -1,5 +1,6 @@
 import { raiseAlert } from '../db/alerts.js';
 import { buryRow } from '../db/dead-letters.js';
+import { BadValue, ConstraintViolation, UniqueViolation } from '../db/errors.js';
 import { countFault } from '../db/inbox.js';
 import { inTransaction } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
@@ -37,9 +38,15 @@ export async function countRowFault(
   });
 }
 
-/** A record outside the contract, from a provider that is otherwise well; any other failure may pass by itself. */
+/** The record itself is outside the contract, or the database takes it for none; any other failure may pass by itself. */
 function ownFault(error: unknown): string | null {
-  return error instanceof ProviderError && error.kind === 'garbage' && !error.countsForBreaker
-    ? 'unreadable_record'
-    : null;
+  if (error instanceof ProviderError) {
+    return error.kind === 'garbage' && !error.countsForBreaker ? 'unreadable_record' : null;
+  }
+  return isRefusedRow(error) ? 'refused_by_database' : null;
+}
+
+/** True when a row's own values were refused, and would be again: never an outage, a lock or a right. */
+export function isRefusedRow(error: unknown): boolean {
+  return error instanceof ConstraintViolation || error instanceof BadValue || error instanceof UniqueViolation;
 }

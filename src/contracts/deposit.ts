@@ -33,8 +33,10 @@ export interface DepositRecord {
   spendable: boolean;
   movementIds: string[];
   flag: string | null;
-  /** A contradiction that a person has accepted: not raised again while it stays the same. */
-  acceptedFlag: string | null;
+  /** What contradicts our books, in full, accepted or not. */
+  contradiction: string | null;
+  /** The one that a person has accepted: no flag is raised while it stays the same to the letter. */
+  acceptedContradiction: string | null;
   appliedTicket: bigint;
   lastReadAt: Date;
   creditedAt: Date | null;

@@ -7,6 +7,7 @@ import { holdPlaces } from './deposit-addresses.js';
 import {
   type AddressOfDeposit,
   creditedOutputs,
+  type DepositNote,
   type DepositSource,
   type DepositStep,
   type FoundDeposit,
@@ -94,7 +95,7 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   for (const item of work) item.record = noted.get(item.record.id) ?? item.record;
   const moving = work.filter((item) => item.outcome === 'changed');
   await walkAll(tx, batch, moving);
-  await tellContradictions(tx, batch, moving);
+  await tellPeople(tx, batch, moving);
   await closeDecisions(tx, batch, work.filter(isFresh));
   await bookDeposits(tx, moving.flatMap(bookingOf), batch);
   const weighed = new Map(work.map((item) => [item.found.ref, item]));
@@ -158,14 +159,14 @@ async function creditedElsewhere(
 }
 
 async function decisionsOn(tx: Tx, records: readonly DepositRecord[]): Promise<Map<string, DepositDecision>> {
-  // Only these wait for a person.
-  const ids = records.filter(({ state, flag }) => state === 'parked' || flag !== null).map(({ id }) => id);
+  const ids = records.map(({ id }) => id);
   const open = ids.length === 0 ? [] : await openDecisions<DepositChoice>(tx, { type: 'deposit', ids });
-  return new Map(open.map((decision) => [decision.subjectId, decision]));
+  // Should there be two, the later one comes up at the next read, and no longer fits.
+  return new Map(open.toReversed().map((decision) => [decision.subjectId, decision]));
 }
 
 async function closeDecisions(tx: Tx, batch: DepositBatch, work: readonly WeighedDeposit[]): Promise<void> {
-  for (const { decided } of work.map((item) => item.plan)) {
+  for (const { decided } of work) {
     if (decided) await closeDecision(tx, decided.by, { ...decided, traceId: batch.traceId });
   }
 }
@@ -185,9 +186,8 @@ function bookingOf({ record, found, plan }: WeighedDeposit): DepositBooking[] {
   return [{ operation: 'orphan', record, reading, generation, amount, asset }];
 }
 
-function toNote({ record, found, plan }: WeighedDeposit) {
-  const credited = record.state === 'credited' || record.state === 'final';
-  return { id: record.id, found, flag: plan.flag, accepted: plan.accepted, credited };
+function toNote({ record, facts }: WeighedDeposit): DepositNote {
+  return { id: record.id, ...facts };
 }
 
 /** States whose entering a merchant is told (API.md 5): one that waits for a person of ours is not. */
@@ -212,12 +212,12 @@ async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly WeighedDepo
 }
 
 function stepOf(batch: DepositBatch, item: WeighedDeposit, place: number): DepositStep[] {
-  const { record, plan } = item;
+  const { record, plan, decided } = item;
   const move = plan.moves[place];
   if (!move) return [];
   const { to, reason } = move;
   const [booking] = to === 'credited' || to === 'orphaned' ? bookingOf(item) : [];
-  const actor = move.decided && plan.decided ? `user:${plan.decided.by.userId}` : batch.actor;
+  const actor = move.decided && decided ? `user:${decided.by.userId}` : batch.actor;
   const credit = to === 'credited' ? plan.credit : null;
   const id = booking === undefined ? null : depositMovementId(batch.source, booking);
   return [
@@ -238,22 +238,21 @@ function eventOf(record: DepositRecord, traceId: string): NewEvent {
   };
 }
 
-/** What contradicts our books, or waits for a person, is an alert; a contradiction that is gone resolves its own. */
-async function tellContradictions(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
-  for (const { record, plan, flagged } of moving) {
+/** What contradicts our books, or is parked, is an alert; it is resolved when nothing waits for a person any more. */
+async function tellPeople(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
+  for (const { record, facts, before, flagged } of moving) {
     const key = `deposit:${record.id}`;
-    const parked = record.state === 'parked' && (flagged || plan.moves.length > 0);
-    const reason = plan.flag ?? (parked ? record.reason : null);
+    const reason = facts.flag ?? (record.state === 'parked' ? record.reason : null);
     if (reason !== null) {
       await raiseAlert(tx, {
         key,
         kind: 'deposit_needs_person',
         book: record.book,
         subject: { type: 'deposit', id: record.id },
-        detail: `A deposit needs a person: ${reason}. Compare it with the custodian's record; no money moved.`,
+        detail: `A deposit waits for a person (${reason}). Ask the custodian, then \`sverka deposits decide ${record.id}\`.`,
         traceId: batch.traceId,
       });
-    } else if (flagged) {
+    } else if (flagged || before === 'parked') {
       await resolveAlert(tx, key);
     }
   }

@@ -7,6 +7,7 @@ import { openAccounts } from './accounts.js';
 import type { DepositSource } from './deposits.js';
 import { hashOperationKey, type PostResult, post } from './journal.js';
 import { movementId } from './new-id.js';
+import { type ReceivableChange, tellReceivables } from './tell-receivables.js';
 import type { Tx } from './transaction.js';
 
 /** The journal would not book some deposits: apply again with them among `refused`, and they go to a person. */
@@ -52,13 +53,17 @@ export async function bookDeposits(
   const ids = await openAccounts(tx, names);
   const movements = bookings.map((booking, n) => movementsOf(by.source, booking, ids.slice(n * 3, n * 3 + 3)));
   const results = await post(tx, movements.flat(), { traceId: by.traceId });
+  const refused = new Map<string, string>();
+  const changes: ReceivableChange[] = [];
   let at = 0;
-  const refused = bookings.flatMap(({ record }, n) => {
-    const result = results[at];
+  for (const [n, booking] of bookings.entries()) {
+    const [result, collected] = results.slice(at, at + (movements[n]?.length ?? 0));
     at += movements[n]?.length ?? 0;
-    return result?.outcome === 'posted' ? [] : [[record.providerRef, refusalOf(result)] as const];
-  });
-  if (refused.length > 0) throw new BookingRefused(new Map(refused));
+    if (result?.outcome !== 'posted') refused.set(booking.record.providerRef, refusalOf(result));
+    changes.push(...receivableChange(booking, ids[n * 3 + 2], booking.operation === 'orphan' ? result : collected));
+  }
+  if (refused.size > 0) throw new BookingRefused(refused);
+  await tellReceivables(tx, changes, by.traceId);
 }
 
 /** Id of the movement of this output in this generation. */
@@ -73,6 +78,18 @@ export function depositMovementId(
 function refusalOf(result: PostResult | undefined): string {
   const word = result?.outcome === 'invalid' ? result.detail : result?.outcome;
   return `journal_${word ?? 'no_answer'}`;
+}
+
+/** The second line of an orphan draws on the receivable, that of a collect pays into it. */
+function receivableChange(
+  { record, asset }: DepositBooking,
+  account: bigint | undefined,
+  result: PostResult | undefined,
+): ReceivableChange[] {
+  const change = result?.moved[1];
+  const movementId = result?.movementId;
+  if (account === undefined || change === undefined || !movementId) return [];
+  return [{ account, owner: record, asset, change, movementId }];
 }
 
 function movementsOf(source: DepositSource, booking: DepositBooking, ids: readonly bigint[]): MovementInstruction[] {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { Retryable, Unavailable } from './errors.js';
 import type { Tx } from './transaction.js';
 
 /** When it opens, for how long, and how long one probe may take (issue: 5 errors in 30 s → open 60 s, lease 10 s). */
@@ -37,17 +38,30 @@ export function createBreaker(db: Tx, name: string, limits: BreakerLimits = BREA
   return {
     async admit() {
       const caller = randomUUID();
-      const admitted = await ask(db, { name, caller, limits }).catch(() => null);
+      const admitted = await whileAway(ask(db, { name, caller, limits }), () => null);
       if (admitted === null) return local.admit();
+      // What was counted alone is over: the row knows better.
+      local.forget();
       if (admitted.verdict === 'open') return { openForMs: admitted.waitMs };
       return {
         succeeded: async () => {
-          if (admitted.verdict === 'probe') await recovered(db, { name, caller }).catch(() => undefined);
+          // Lost with the database: the lease runs out, and another probe comes.
+          if (admitted.verdict === 'probe') await whileAway(recovered(db, { name, caller }), () => undefined);
         },
-        failed: () => failed(db, { name, caller, limits }).catch(() => local.fail()),
+        failed: () => whileAway(failed(db, { name, caller, limits }), () => local.fail()),
       };
     },
   };
+}
+
+/** What the database answers, or `otherwise` while it is away; any other error is a bug and is thrown. */
+async function whileAway<T, U>(answer: Promise<T>, otherwise: () => U): Promise<T | U> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Unavailable || error instanceof Retryable) return otherwise();
+    throw error;
+  }
 }
 
 /** A breaker as a person sees it. */
@@ -104,25 +118,37 @@ async function recovered(db: Tx, { name, caller }: Call): Promise<void> {
 /** The fallback of one process: the same limits, and a probe of its own. */
 function createLocalBreaker({ failuresMax, windowMs, openMs, leaseMs }: BreakerLimits) {
   let failedAt: number[] = [];
-  let closedAgainAt = 0;
-  const fail = async () => {
-    const now = Date.now();
-    failedAt = [...failedAt.filter((at) => at > now - windowMs), now];
-    if (failedAt.length >= failuresMax) closedAgainAt = now + openMs;
-    return failedAt.length === failuresMax;
-  };
-  const succeed = async () => {
+  /** Until when calls are refused; null while closed. Past it, the next caller has the probe. */
+  let refusedUntil: number | null = null;
+  const forget = () => {
     failedAt = [];
-    closedAgainAt = 0;
+    refusedUntil = null;
+  };
+  const open = () => {
+    failedAt = [];
+    refusedUntil = Date.now() + openMs;
+    return true;
+  };
+  const fail = () => {
+    if (refusedUntil !== null) return false;
+    failedAt = [...failedAt.filter((at) => at > Date.now() - windowMs), Date.now()];
+    return failedAt.length >= failuresMax && open();
   };
   return {
     fail,
+    forget,
     admit(): Admission | { readonly openForMs: number } {
-      const openForMs = closedAgainAt - Date.now();
+      if (refusedUntil === null) return { succeeded: async () => undefined, failed: async () => fail() };
+      const openForMs = refusedUntil - Date.now();
       if (openForMs > 0) return { openForMs };
-      // One probe at a time: the next caller waits until this one's lease is over or it came back well.
-      if (failedAt.length >= failuresMax) closedAgainAt = Date.now() + leaseMs;
-      return { succeeded: succeed, failed: fail };
+      refusedUntil = Date.now() + leaseMs;
+      return {
+        succeeded: async () => forget(),
+        failed: async () => {
+          open();
+          return false;
+        },
+      };
     },
   };
 }

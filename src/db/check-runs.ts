@@ -3,22 +3,30 @@ import type { Tx } from './transaction.js';
 /** Notes that a check ran to its end. `detail` holds counts, never ids of people or bodies. */
 export async function noteCheckRun(
   db: Tx,
-  run: { name: string; beganAt: Date; findings: number; detail: object },
+  run: { readonly name: string; readonly beganAt: Date; readonly findings: number; readonly detail: object },
 ): Promise<void> {
   await db.query(
-    `insert into sverka.check_run as c (name, began_at, findings, detail) values ($1, $2, $3, $4)
-     on conflict (name) do update set began_at = excluded.began_at, findings = excluded.findings,
-       detail = excluded.detail, finished_at = clock_timestamp()`,
+    `insert into sverka.check_run as c (name, began_at, finished_at, findings, detail)
+     values ($1, $2, clock_timestamp(), $3, $4)
+     on conflict (name) do update set began_at = excluded.began_at, finished_at = excluded.finished_at,
+       findings = excluded.findings, detail = excluded.detail`,
     [run.name, run.beganAt, run.findings, JSON.stringify(run.detail)],
   );
 }
 
-/** Milliseconds since the check last ended; null when it never did. */
-export async function checkAgeMs(db: Tx, name: string): Promise<number | null> {
-  const rows = await db.query<{ age: number }>(
-    `select extract(epoch from clock_timestamp() - finished_at)::double precision * 1000 as age
-       from sverka.check_run where name = $1`,
-    [name],
+/**
+ * For how long each of these checks has not ended, in milliseconds, in their order. One that never did is measured from
+ * the first time that it was asked about.
+ */
+export async function checkAges(db: Tx, names: readonly string[]): Promise<number[]> {
+  await db.query(
+    'insert into sverka.check_run (name) select unnest($1::text[]) order by 1 on conflict (name) do nothing',
+    [names],
   );
-  return rows[0]?.age ?? null;
+  const rows = await db.query<{ age: number }>(
+    `select extract(epoch from clock_timestamp() - coalesce(c.finished_at, c.expected_since))::float8 * 1000 as age
+       from unnest($1::text[]) with ordinality n(name, at) join sverka.check_run c using (name) order by n.at`,
+    [names],
+  );
+  return rows.map((row) => row.age);
 }

@@ -65,7 +65,7 @@ export async function buryRow(
   );
 }
 
-/** The row is pending again with a fresh count. */
+/** The row is pending again with a fresh count, at once. */
 export async function replayDeadLetter(tx: Tx, letter: DeadLetterRecord): Promise<void> {
   await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
   await tx.query(
@@ -81,10 +81,12 @@ export async function closeDeadLetter(tx: Tx, id: string, how: 'abandoned' | 'ap
   ]);
 }
 
-/** Those of rows that were done after all, by a replay or another notification of the same subject. */
+/** Closes those whose row was done after all, and their alerts: by a replay, or because the record came readable. */
 export async function closeAppliedDeadLetters(db: Tx): Promise<void> {
   await db.query(
-    `update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
-       from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done'`,
+    `with closed as (
+       update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
+         from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done' returning l.inbox_id)
+     select sverka.resolve_alert('dead_letter:' || inbox_id) from closed`,
   );
 }

@@ -10,13 +10,26 @@ export function hashSeen(parts: readonly (string | number | bigint | null)[]): B
 export interface NewDecision {
   readonly subjectType: DecisionSubject;
   readonly subjectId: string;
-  /** One decision per subject and stage: `v4` of a deposit in version 4. */
+  /** As `decisionStage` says. */
   readonly stage: string;
   readonly choice: string;
   readonly seenHash: Buffer;
   readonly userId: string;
   readonly reason: string;
   readonly traceId: string;
+}
+
+/**
+ * The stage that a subject stands at: one after each decision that was applied or void. Read it together with what is
+ * shown: of two people who looked at the same, only one can decide.
+ */
+export async function decisionStage(db: Tx, of: { readonly type: DecisionSubject; readonly id: string }) {
+  const rows = await db.query<{ closed: number }>(
+    `select count(*)::int as closed from sverka.decision d join sverka.decision_outcome o on o.decision_id = d.id
+      where d.subject_type = $1 and d.subject_id = $2`,
+    [of.type, of.id],
+  );
+  return String((rows[0]?.closed ?? 0) + 1);
 }
 
 /**
@@ -42,18 +55,34 @@ export async function openDecisions<Choice extends string>(
   return db.query<OpenDecision<Choice>>(
     `select d.id, d.subject_id as "subjectId", d.choice, d.seen_hash as "seenHash", d.user_id as "userId", d.reason,
        d.trace_id as "traceId"
-     from sverka.decision d left join sverka.decision_outcome o on o.decision_id = d.id
-     where o.decision_id is null and d.subject_type = $1 and ($2::text[] is null or d.subject_id = any ($2))
+     from sverka.decision d
+     where d.subject_type = $1 and ($2::text[] is null or d.subject_id = any ($2))
+       and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)
      order by d.created_at, d.id limit 100`,
     [of.type, of.ids],
   );
+}
+
+/** What came of a decision. */
+export interface DecisionOutcome {
+  readonly outcome: 'applied' | 'void';
+  readonly detail: string;
+}
+
+/** Null while nobody has applied it. */
+export async function readDecisionOutcome(db: Tx, id: string): Promise<DecisionOutcome | null> {
+  const rows = await db.query<DecisionOutcome>(
+    'select outcome, detail from sverka.decision_outcome where decision_id = $1',
+    [id],
+  );
+  return rows[0] ?? null;
 }
 
 /** Notes what came of a decision, in the transaction of its effect. */
 export async function closeDecision(
   tx: Tx,
   decision: { readonly id: string },
-  came: { readonly outcome: 'applied' | 'void'; readonly detail: string; readonly traceId: string },
+  came: DecisionOutcome & { readonly traceId: string },
 ): Promise<void> {
   await tx.query(
     'insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id) values ($1, $2, $3, $4)',

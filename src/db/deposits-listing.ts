@@ -27,9 +27,3 @@ export async function listAllDeposits(
   );
   return rows.map(toDepositRecord);
 }
-
-/** The deposit of that id, whoever owns it. */
-export async function findAnyDeposit(db: Tx, id: string): Promise<DepositRecord | null> {
-  const rows = await db.query<DepositRow>(`${DEPOSIT_SELECT} where d.id = $1`, [id]);
-  return rows[0] ? toDepositRecord(rows[0]) : null;
-}

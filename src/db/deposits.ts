@@ -11,9 +11,9 @@ const COLUMNS = `select d.id, d.book, d.merchant_id as "merchantId", d.customer_
     d.block_hash as "blockHash", d.reported_text as "reportedText", d.reported_asset as "reportedAsset",
     d.settlement_mode as "settlementMode", d.settlement_asset as "settlementAsset", d.generation,
     d.credited_amount as "creditedText", d.credited_asset as "creditedAsset", d.spendable,
-    d.movement_ids as "movementIds", d.flag, d.accepted_flag as "acceptedFlag", d.applied_ticket as "appliedTicket", d.last_read_at as "lastReadAt",
-    d.credited_at as "creditedAt", d.final_at as "finalAt", d.state, d.version, d.reason,
-    d.created_at as "createdAt", d.updated_at as "updatedAt"`;
+    d.movement_ids as "movementIds", d.flag, d.contradiction, d.accepted_contradiction as "acceptedContradiction",
+    d.applied_ticket as "appliedTicket", d.last_read_at as "lastReadAt", d.credited_at as "creditedAt",
+    d.final_at as "finalAt", d.state, d.version, d.reason, d.created_at as "createdAt", d.updated_at as "updatedAt"`;
 
 /** Everything of a deposit, with its owner's name for his customer; alias `d`. */
 export const DEPOSIT_SELECT = `${COLUMNS}
@@ -134,33 +134,35 @@ export async function lockDeposits(tx: Tx, source: DepositSource, refs: readonly
 /** What is kept of a read, moved or not. */
 export interface DepositNote {
   readonly id: string;
-  readonly found: FoundDeposit;
+  readonly providerStatus: string;
+  readonly network: string;
+  readonly txHash: string | null;
+  readonly outputIndex: number | null;
+  readonly reportedText: string;
+  readonly reportedAsset: string;
   readonly flag: string | null;
-  readonly accepted: string | null;
-  readonly credited: boolean;
+  readonly contradiction: string | null;
+  readonly acceptedContradiction: string | null;
 }
 
 /**
- * What the read says of each, moved or not, with a fresh ticket, so that an older answer no longer counts. What was
- * reported when it was credited stays on show, and its output stays taken. Digits past the column's are cut, not
- * rounded: rounding could carry a digit too many. Answers the deposits as they are then.
+ * What the read says of each, with a fresh ticket, so that an older answer no longer counts. Digits past the column's
+ * are cut, not rounded: rounding could carry a digit too many. Answers the deposits as they are then.
  */
 export async function noteReadings(tx: Tx, readings: readonly DepositNote[]): Promise<DepositRecord[]> {
   if (readings.length === 0) return [];
   const rows = await tx.query<DepositRow>(
     `with d as (
-       update sverka.deposit d set provider_status = r.status, last_read_at = clock_timestamp(),
-         applied_ticket = nextval('sverka.read_ticket'), flag = r.flag,
-         accepted_flag = r.accepted,
-         tx_hash = case when r.credited then d.tx_hash else coalesce(r.tx_hash, d.tx_hash) end,
-         output_index = case when r.credited then d.output_index else coalesce(r.output_index, d.output_index) end,
-         reported_text = case when r.credited then d.reported_text else r.amount end,
-         reported_amount = case when r.credited then d.reported_amount else trunc(r.amount::numeric, 18) end
-       from jsonb_to_recordset($1) as r(id text, status text, flag text, tx_hash text, output_index int, amount text,
-         credited boolean, accepted text)
+       update sverka.deposit d set provider_status = r."providerStatus", network = r.network, tx_hash = r."txHash",
+         output_index = r."outputIndex", reported_text = r."reportedText", reported_asset = r."reportedAsset",
+         reported_amount = trunc(r."reportedText"::numeric, 18), flag = r.flag, contradiction = r.contradiction,
+         accepted_contradiction = r."acceptedContradiction", last_read_at = clock_timestamp(),
+         applied_ticket = nextval('sverka.read_ticket')
+       from jsonb_to_recordset($1) as r(id text, "providerStatus" text, network text, "txHash" text, "outputIndex" int,
+         "reportedText" text, "reportedAsset" text, flag text, contradiction text, "acceptedContradiction" text)
        where d.id = r.id returning d.*)
      ${COLUMNS} from d left join sverka.customer c on c.id = d.customer_id`,
-    [JSON.stringify(readings.map(({ found, ...note }) => ({ ...toRow(found), ...note })))],
+    [JSON.stringify(readings)],
   );
   return rows.map(toDepositRecord);
 }
@@ -236,7 +238,7 @@ export async function creditedOutputs(
 
 /**
  * Waiting deposits that nobody has read for so long: their workflow may be lost. In no order, so that those which
- * cannot be read never stand before the others.
+ * cannot be read never stand before the others; not those whose dead letter waits for a person (R11).
  */
 export async function strandedDeposits(
   db: Tx,
@@ -245,6 +247,9 @@ export async function strandedDeposits(
   return db.query(
     `select d.book, d.provider, d.provider_account as account, d.provider_ref as ref from sverka.deposit d
      where d.state in ('noticed', 'confirming') and d.last_read_at <= clock_timestamp() - $1 * interval '1 millisecond'
+       and not exists (select from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id
+         where l.closed_at is null and i.subject_type = 'deposit' and i.subject_ref = d.provider_ref
+           and i.provider = d.provider and i.endpoint = d.provider_account)
      order by random() limit 100`,
     [olderThanMs],
   );

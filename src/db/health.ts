@@ -17,53 +17,80 @@ export interface HealthBounds {
   readonly pendingMs: number;
 }
 
-/** Everything that is ill now, at most 100 of each kind. Reads only. */
-export async function findIlls(db: Tx, bounds: HealthBounds): Promise<Ill[]> {
-  const ills: Ill[] = [];
-  for (const sql of LOOKS) ills.push(...(await db.query<Ill>(sql, [bounds.stuckMs, bounds.pendingMs])));
-  return ills;
+/** Everything that is ill now, at most 100 of each kind, oldest first. Reads only. */
+export async function findIlls(db: Tx, { stuckMs, pendingMs }: HealthBounds): Promise<Ill[]> {
+  return [
+    ...(await db.query<Ill>(OUT_OF_BOUNDS)),
+    ...(await db.query<Ill>(COLLECT_MISSING)),
+    ...(await db.query<Ill>(STUCK_DEPOSITS, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_ADDRESSES, [stuckMs])),
+    ...(await db.query<Ill>(BACKLOG, [pendingMs])),
+    ...(await db.query<Ill>(OPEN_BREAKERS)),
+  ];
 }
 
-const OLDER = (column: string, parameter: string) =>
-  `${column} < clock_timestamp() - ${parameter}::double precision * interval '1 millisecond'`;
+const ago = (parameter: string) => `clock_timestamp() - ${parameter}::double precision * interval '1 millisecond'`;
 
-const LOOKS: readonly string[] = [
-  // Hot-path balances: what was written last on an account must be within its bounds, whatever posted it.
-  `select 'balance:' || b.account_id as key, 'balance_out_of_bounds' as kind, b.book, 'account' as "subjectType",
-     b.account_id::text as "subjectId", 'An account is outside its bounds; run ledger verify and stop money out.' as detail
-   from ledger.account_balance b
-   where $1::double precision is not null and $2::double precision is not null
-     and (b.balance < b.floor or b.balance > b.cap) limit 100`,
+/**
+ * The accounts of the hot path: what the last movements touched, more than a minute brings, and what was found ill
+ * before, until it is well. All the others are the hourly check's.
+ */
+const HOT = `
+  hot as (
+    select distinct e.account_id from ledger.entry e
+      where e.movement_id in (select m.id from ledger.movement m order by m.id desc limit 10000)
+    union
+    select a.subject_id::bigint from sverka.alert a
+      where a.state = 'open' and a.subject_type = 'account' and a.subject_id ~ '^[0-9]{1,18}$'
+        and a.kind in ('balance_out_of_bounds', 'collect_missing'))`;
 
-  // Owed and wallet above its floor never together (DESIGN 5).
-  `select 'collect:' || r.account_id as key, 'collect_missing' as kind, r.book, 'account' as "subjectType",
-     r.account_id::text as "subjectId", 'An owner owes although the wallet has money; a collect was forgotten.' as detail
-   from ledger.account_balance r
-   join ledger.account_balance w on w.kind = 'wallet' and w.book = r.book and w.merchant_id = r.merchant_id
-     and w.customer_id is not distinct from r.customer_id and w.asset = r.asset
-   where $1::double precision is not null and $2::double precision is not null
-     and r.kind = 'receivable' and r.balance < 0 and w.balance > 0 limit 100`,
+/** What was written last on an account must be within its bounds, whatever posted it. */
+const OUT_OF_BOUNDS = `
+  with ${HOT}
+  select 'balance:' || b.account_id as key, 'balance_out_of_bounds' as kind, b.book, 'account' as "subjectType",
+    b.account_id::text as "subjectId", 'An account is outside its bounds: stop money out, run ledger verify.' as detail
+  from hot join ledger.account_balance b on b.account_id = hot.account_id
+  where b.balance < b.floor or b.balance > b.cap
+  order by b.account_id limit 100`;
 
-  `select 'stuck:' || d.id as key, 'stuck' as kind, d.book, 'deposit' as "subjectType", d.id as "subjectId",
-     'A deposit has waited long in ' || d.state || '; compare it with the custodian''s record.' as detail
-   from sverka.deposit d
-   where $2::double precision is not null and d.state in ('noticed', 'confirming')
-     and ${OLDER('d.created_at', '$1')} limit 100`,
+/** Owed and wallet above its floor never together (DESIGN 5). */
+const COLLECT_MISSING = `
+  with ${HOT}
+  select distinct 'collect:' || r.account_id as key, 'collect_missing' as kind, r.book, 'account' as "subjectType",
+    r.account_id::text as "subjectId", 'An owner owes although the wallet has money: a collect was forgotten.' as detail
+  from hot
+  join ledger.account h on h.id = hot.account_id and h.kind in ('wallet', 'receivable')
+  join ledger.account_balance r on r.kind = 'receivable' and r.book = h.book and r.merchant_id = h.merchant_id
+    and r.customer_id is not distinct from h.customer_id and r.asset = h.asset
+  join ledger.account_balance w on w.kind = 'wallet' and w.book = h.book and w.merchant_id = h.merchant_id
+    and w.customer_id is not distinct from h.customer_id and w.asset = h.asset
+  where r.balance < 0 and w.balance > w.floor
+  order by "subjectId" limit 100`;
 
-  `select 'stuck:' || a.id as key, 'stuck' as kind, a.book, 'deposit_address' as "subjectType", a.id as "subjectId",
-     'A deposit address has waited long in ' || a.state || '; look it up at the custodian by its id.' as detail
-   from sverka.deposit_address a
-   where $2::double precision is not null and a.state in ('preparing', 'unknown')
-     and ${OLDER('a.created_at', '$1')} limit 100`,
+const STUCK_DEPOSITS = `
+  select 'stuck:' || d.id as key, 'stuck' as kind, d.book, 'deposit' as "subjectType", d.id as "subjectId",
+    'A deposit has waited long in ' || d.state || '; compare it with the custodian''s record.' as detail
+  from sverka.deposit d
+  where d.state in ('noticed', 'confirming') and d.created_at < ${ago('$1')}
+  order by d.created_at, d.id limit 100`;
 
-  `select 'inbox_backlog' as key, 'inbox_backlog' as kind, null as book, null as "subjectType", null as "subjectId",
-     count(*) || ' notifications have not been looked at; are worker and Temporal well?' as detail
-   from sverka.inbox i
-   where $1::double precision is not null and i.status = 'pending' and i.attempts = 0
-     and ${OLDER('i.received_at', '$2')} having count(*) > 0`,
+const STUCK_ADDRESSES = `
+  select 'stuck:' || a.id as key, 'stuck' as kind, a.book, 'deposit_address' as "subjectType", a.id as "subjectId",
+    'A deposit address has waited long in ' || a.state || '; look it up at the custodian by its id.' as detail
+  from sverka.deposit_address a
+  where a.state in ('preparing', 'unknown') and a.created_at < ${ago('$1')}
+  order by a.created_at, a.id limit 100`;
 
-  `select 'breaker:' || b.name as key, 'breaker_open' as kind, null as book, 'provider' as "subjectType",
-     b.name as "subjectId", 'A provider is unwell and is not called; what waits goes on by itself.' as detail
-   from sverka.breaker b
-   where $1::double precision is not null and $2::double precision is not null and b.state <> 'closed'`,
-];
+const BACKLOG = `
+  select 'inbox_backlog' as key, 'inbox_backlog' as kind, null as book, null as "subjectType", null as "subjectId",
+    count(*) || ' notifications have not been looked at; are the workers and the providers well?' as detail
+  from sverka.inbox i
+  where i.status = 'pending' and i.attempts = 0 and i.received_at < ${ago('$1')}
+  having count(*) > 0`;
+
+const OPEN_BREAKERS = `
+  select 'breaker:' || b.name as key, 'breaker_open' as kind, split_part(b.name, ':', 2) as book,
+    'provider' as "subjectType", b.name as "subjectId",
+    'A provider is unwell and is not called; what waits goes on by itself.' as detail
+  from sverka.breaker b
+  where b.state <> 'closed' order by b.name limit 100`;

@@ -131,6 +131,7 @@ export async function leaveDueNudges(tx: Tx, nudges: readonly DueNudge[]): Promi
          subject_ref, status, reason, waits_for, trace_id)
        values ($1, $2, $3, $4, $5, '', $6, $7, $8, $9, $10, $11, $12)
        on conflict (provider, endpoint, delivery_id) do update set status = excluded.status,
+         attempts = case when inbox.status in ('pending', 'unmatched') then inbox.attempts else 0 end,
          reason = excluded.reason, waits_for = excluded.waits_for, next_attempt_at = clock_timestamp()`,
       [
         newId('inbox'),
@@ -162,6 +163,9 @@ export interface ClaimedRow {
   receivedAt: Date;
 }
 
+const CLAIMED = `i.id, i.provider, i.endpoint, i.book, i.subject_type as "subjectType",
+  i.subject_ref as "subjectRef", i.trace_id as "traceId", i.received_at as "receivedAt"`;
+
 /**
  * Claims up to `most` pending rows whose time has come, in one short commit: another sweep skips them, and they come
  * again after `leaseMs` if nobody marks them done.
@@ -178,9 +182,31 @@ export async function claimPending(
         order by next_attempt_at limit $1 for no key update skip locked)
      update sverka.inbox i set next_attempt_at = clock_timestamp() + $3 * interval '1 millisecond'
        from due where i.id = due.id
-     returning i.id, i.provider, i.endpoint, i.book, i.subject_type as "subjectType", i.subject_ref as "subjectRef",
-       i.trace_id as "traceId", i.received_at as "receivedAt"`,
+     returning ${CLAIMED}`,
     [limits.most, limits.graceMs, limits.leaseMs],
+  );
+}
+
+/**
+ * What people decided on deposits is a reason to look, too: one row for each open decision, claimed by whoever makes it.
+ * Answers those made now; if nobody comes for them they come again by `claimPending`.
+ */
+export async function claimDecided(db: Tx, limits: { most: number; leaseMs: number }): Promise<ClaimedRow[]> {
+  return db.query<ClaimedRow>(
+    `insert into sverka.inbox as i (id, provider, endpoint, book, delivery_id, body, body_hash, subject_type,
+       subject_ref, status, reason, trace_id, next_attempt_at)
+     select 'inb_0' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 25), d.provider, d.provider_account, d.book,
+         'decision:' || c.id, '', sha256(''), 'deposit', d.provider_ref, 'pending', 'decided', c.trace_id,
+         clock_timestamp() + $2 * interval '1 millisecond'
+       from sverka.decision c join sverka.deposit d on d.id = c.subject_id
+      where c.subject_type = 'deposit'
+        and not exists (select from sverka.decision_outcome o where o.decision_id = c.id)
+        and not exists (select from sverka.inbox n where n.provider = d.provider and n.endpoint = d.provider_account
+          and n.delivery_id = 'decision:' || c.id)
+      order by d.provider, d.provider_account, c.id limit $1
+     on conflict (provider, endpoint, delivery_id) do nothing
+     returning ${CLAIMED}`,
+    [limits.most, limits.leaseMs],
   );
 }
 

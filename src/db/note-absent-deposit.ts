@@ -13,7 +13,8 @@ export async function noteAbsentDeposit(
   of: { readonly ref: string; readonly tooLong: boolean; readonly traceId: string },
 ): Promise<void> {
   const rows = await tx.query<{ id: string }>(
-    `update sverka.deposit set last_read_at = clock_timestamp(), flag = case when $5 then 'not_at_provider' else flag end
+    `update sverka.deposit set last_read_at = clock_timestamp(), flag = case when $5 then 'not_at_provider' else flag end,
+       contradiction = case when $5 then 'not_at_provider' else contradiction end
      where book = $1 and provider = $2 and provider_account = $3 and provider_ref = $4
        and state in ('noticed', 'confirming') returning id`,
     [source.book, source.provider, source.account, of.ref, of.tooLong],

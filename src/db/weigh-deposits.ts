@@ -1,8 +1,11 @@
 import type { OpenDecision } from '../contracts/decision.js';
 import type { DepositRecord } from '../contracts/deposit.js';
 import {
+  contradictionOf,
   type DepositChoice,
   type DepositPlan,
+  type Diversion,
+  diversionOfCopy,
   planCopy,
   planDecision,
   planDeposit,
@@ -12,26 +15,38 @@ import { isSameDecimal } from '../domain/money.js';
 import { hashSeen } from './decisions.js';
 import type { CreditedOutput, FoundDeposit } from './deposits.js';
 
-/** What a read, or a person, makes of a deposit. */
-export interface WeighedPlan extends DepositPlan {
-  /** The contradiction that stands accepted from now on. */
-  readonly accepted: string | null;
-  /** The decision that it follows, or that no longer fits, with what came of it. */
-  readonly decided: {
-    readonly by: DepositDecision;
-    readonly outcome: 'applied' | 'void';
-    readonly detail: string;
-  } | null;
-}
 export type DepositDecision = OpenDecision<DepositChoice>;
 
-/** A deposit under its lock, with what the read makes of it. `record` follows its moves. */
+/** What is kept of a read, moved or not. What was reported when it was credited stays on show. */
+export type DepositFacts = Pick<
+  DepositRecord,
+  | 'providerStatus'
+  | 'network'
+  | 'txHash'
+  | 'outputIndex'
+  | 'reportedText'
+  | 'reportedAsset'
+  | 'flag'
+  | 'contradiction'
+  | 'acceptedContradiction'
+>;
+
+/** What came of a person's decision. */
+export interface DecisionCame {
+  readonly by: DepositDecision;
+  readonly outcome: 'applied' | 'void';
+  readonly detail: string;
+}
+
+/** A deposit under its lock, with what the read, or a person, makes of it. `record` follows its moves. */
 export interface WeighedDeposit {
   readonly found: FoundDeposit;
   readonly before: DepositRecord['state'] | null;
   readonly flagged: boolean;
   record: DepositRecord;
-  readonly plan: WeighedPlan;
+  readonly plan: DepositPlan;
+  readonly facts: DepositFacts;
+  readonly decided: DecisionCame | null;
   readonly outcome: 'changed' | 'unchanged' | 'stale';
 }
 
@@ -57,60 +72,101 @@ export function weighDeposit(
   known: KnownDeposit,
 ): Omit<WeighedDeposit, 'before'> {
   const { record } = known;
-  const { reading } = found;
-  const plan = planOf(read.refusal, found, known);
-  const item = { found, flagged: record.flag !== null, record, plan };
+  const made = planOf(read.refusal, found, known);
+  const item = { found, flagged: record.flag !== null, record, ...made };
   // What was read before the last apply must not undo it.
   if (read.ticket <= record.appliedTicket) return { ...item, outcome: 'stale' };
+  const names = Object.keys(made.facts) as (keyof DepositFacts)[];
   const same =
-    plan.moves.length === 0 &&
-    plan.decided === null &&
-    plan.flag === record.flag &&
-    record.providerStatus === found.providerStatus &&
-    (record.creditedAmount !== null || record.reportedText === reading.amount) &&
-    record.txHash === reading.txHash &&
-    record.outputIndex === reading.outputIndex;
-  return { ...item, outcome: same ? 'unchanged' : 'changed' };
-}
-
-function planOf(refusal: string | undefined, found: FoundDeposit, known: KnownDeposit): WeighedPlan {
-  const { record, decision } = known;
-  const { acceptedFlag } = record;
-  if (decision) {
-    const sameAsSeen = hashSeenDeposit(record).equals(decision.seenHash);
-    const what = { terms: found.at, reading: found.reading, choice: decision.choice, refusal };
-    const plan = sameAsSeen ? planDecision(record, what) : 'what was seen has changed';
-    if (typeof plan !== 'string')
-      return { ...plan, decided: { by: decision, outcome: 'applied', detail: decision.choice } };
-    return {
-      ...planRead(refusal, found, known),
-      accepted: acceptedFlag,
-      decided: { by: decision, outcome: 'void', detail: plan },
-    };
-  }
-  const plan = planRead(refusal, found, known);
-  // A person has looked at this very contradiction and left the books as they are.
-  const flag = plan.flag === acceptedFlag ? null : plan.flag;
-  return { ...plan, flag, accepted: acceptedFlag, decided: null };
-}
-
-function planRead(
-  refusal: string | undefined,
-  { at, reading }: FoundDeposit,
-  { record, copied }: KnownDeposit,
-): DepositPlan {
-  // What the journal refused because another record of the output was credited meanwhile is a copy of it.
-  const other =
-    copied && copied.id !== record.id
-      ? planCopy(record, copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount))
-      : refusal === undefined
-        ? null
-        : planParking(record, refusal);
-  return other ?? planDeposit(record, at, reading);
+    made.plan.moves.length === 0 && made.decided === null && names.every((name) => made.facts[name] === record[name]);
+  const ended = record.state === 'final' || record.state === 'rejected' || record.state === 'parked';
+  return { ...item, outcome: same && ended ? 'unchanged' : 'changed' };
 }
 
 /** What a person is shown of a deposit before deciding on it, and the decision is bound to. */
 export function hashSeenDeposit(record: DepositRecord): Buffer {
-  const { id, version, state, reason, flag, providerStatus, reportedText, creditedAmount, creditedAsset } = record;
-  return hashSeen([id, version, state, reason, flag, providerStatus, reportedText, creditedAmount, creditedAsset]);
+  return hashSeen([
+    ...[record.id, record.version, record.state, record.reason, record.generation],
+    ...[record.flag, record.contradiction, record.acceptedContradiction],
+    ...[record.providerStatus, record.reportedText, record.reportedAsset],
+    ...[record.network, record.txHash, record.outputIndex],
+    ...[record.creditedAmount, record.creditedAsset],
+  ]);
+}
+
+type Made = Pick<WeighedDeposit, 'plan' | 'facts' | 'decided'>;
+
+function planOf(refusal: string | undefined, found: FoundDeposit, known: KnownDeposit): Made {
+  const { record, decision } = known;
+  const plan = planRead(refusal, found, known);
+  const facts = factsOf(record, found, { flag: plan.flag, accepted: record.acceptedContradiction });
+  if (decision === null) return { plan, facts, decided: null };
+  // It has to be true still, in the custodian's words of now, and not only in our row.
+  const asSeen = plan.moves.length === 0 && hashSeenDeposit({ ...record, ...facts }).equals(decision.seenHash);
+  const { at: terms, reading } = found;
+  const instead = diversionOf(refusal, found, known);
+  const decided = asSeen
+    ? planDecision(record, { terms, reading, choice: decision.choice, instead })
+    : 'what was seen has changed';
+  if (typeof decided === 'string') return { plan, facts, decided: { by: decision, outcome: 'void', detail: decided } };
+  const accepted = decided.accepts === null ? null : fullContradiction(decided.accepts, found);
+  return {
+    plan: decided,
+    facts: factsOf(record, found, { flag: decided.accepts, accepted }),
+    decided: { by: decision, outcome: 'applied', detail: decision.choice },
+  };
+}
+
+function planRead(refusal: string | undefined, found: FoundDeposit, { record, copied }: KnownDeposit): DepositPlan {
+  const same = isCopy(found, record, copied);
+  const other = same !== null ? planCopy(record, same) : refusal === undefined ? null : planParking(record, refusal);
+  return other ?? planDeposit(record, found.at, found.reading);
+}
+
+function diversionOf(
+  refusal: string | undefined,
+  found: FoundDeposit,
+  { record, copied }: KnownDeposit,
+): Diversion | null {
+  const same = isCopy(found, record, copied);
+  if (same !== null) return diversionOfCopy(same);
+  return refusal === undefined ? null : { to: 'parked', reason: refusal };
+}
+
+/** Null when it is none. What the journal refused because another record was credited meanwhile is a copy of that. */
+function isCopy({ at, reading }: FoundDeposit, record: DepositRecord, copied: Copied | undefined): boolean | null {
+  if (copied === undefined || copied.id === record.id) return null;
+  return copied.addressId === at.id && isSameDecimal(copied.amount, reading.amount);
+}
+
+function factsOf(
+  record: DepositRecord,
+  found: FoundDeposit,
+  { flag, accepted }: { flag: string | null; accepted: string | null },
+): DepositFacts {
+  const { network, asset, amount, txHash, outputIndex } = found.reading;
+  const credited = record.state === 'credited' || record.state === 'final';
+  const { reportedText, reportedAsset } = record;
+  const reported = credited
+    ? { network: record.network, txHash: record.txHash, outputIndex: record.outputIndex, reportedText, reportedAsset }
+    : {
+        network,
+        txHash: txHash ?? record.txHash,
+        outputIndex: outputIndex ?? record.outputIndex,
+        reportedText: amount,
+        reportedAsset: asset,
+      };
+  const contradiction = flag === null ? null : fullContradiction(flag, found);
+  return {
+    ...reported,
+    providerStatus: found.providerStatus,
+    contradiction,
+    acceptedContradiction: accepted,
+    // A person has looked at this very contradiction and left the books as they are.
+    flag: contradiction === accepted ? null : flag,
+  };
+}
+
+function fullContradiction(flag: string, { reading, providerStatus }: FoundDeposit): string {
+  return contradictionOf(flag, reading, providerStatus);
 }

@@ -107,15 +107,27 @@ export function planDeposit(standing: DepositStanding, terms: DepositTerms, read
     case 'final':
       return { ...stay, flag: contradictsCredit(standing, reading, verdict) };
     case 'rejected':
-      return { ...stay, flag: verdict.to === 'final' ? 'completed_after_rejection' : null };
+      return { ...stay, flag: verdict.to === 'final' ? COMPLETED_AFTER_REJECTION : null };
     default:
       return walk(standing, verdict);
   }
 }
 
+/** Where a deposit goes instead, whatever its record says: what cannot be booked, or is a copy of another. */
+export interface Diversion {
+  readonly to: 'parked' | 'dropped';
+  readonly reason: string;
+}
+
+/** What a decision makes of a deposit. */
+export interface DecidedPlan extends DepositPlan {
+  /** The flag of the contradiction that stands accepted from now on. */
+  readonly accepts: string | null;
+}
+
 /**
- * What a person's decision makes of a deposit as it stands and reads now; a text when it no longer fits.
- * `retry` a parked one as if it were noticed anew, `reject` it, `orphan` a credited one that the custodian says has
+ * What a person's decision makes of a deposit as it stands and reads now; a text when it does not fit.
+ * `retry` a parked one as if it were noticed anew, `reject` it, `orphan` a final one that the custodian says has
  * failed (its money is taken back), `accept` a contradiction and leave the books as they are.
  */
 export function planDecision(
@@ -124,33 +136,40 @@ export function planDecision(
     readonly terms: DepositTerms;
     readonly reading: DepositReading;
     readonly choice: DepositChoice;
-    readonly refusal: string | undefined;
+    /** Why the journal would not book it, or that its output was credited before. */
+    readonly instead: Diversion | null;
   },
-): (DepositPlan & { readonly accepted: string | null }) | string {
+): DecidedPlan | string {
   const { state, generation, flag } = standing;
-  const stay = { moves: [], generation, credit: null, flag: null, accepted: null };
+  const stay = { moves: [], generation, credit: null, flag: null, accepts: null };
   const verdict = judge(what.terms, what.reading);
-  if (what.choice === 'accept')
-    return flag === null ? 'there is no contradiction to accept' : { ...stay, accepted: flag };
-  if (what.choice === 'orphan') {
-    const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
-    if (state !== 'final' || !failed) return 'only a credited deposit that the custodian says has failed is orphaned';
-    return { ...stay, moves: [{ to: 'orphaned', reason: 'failed_after_credit', decided: true }] };
+  switch (what.choice) {
+    case 'accept':
+      return flag === null ? 'there is no contradiction to accept' : { ...stay, accepts: flag };
+    case 'orphan': {
+      const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
+      if (state !== 'final' || !failed) return 'only a final deposit that the custodian says has failed is orphaned';
+      if (what.instead) return `its money could not be taken back (${what.instead.reason})`;
+      return { ...stay, moves: [{ to: 'orphaned', reason: 'failed_after_credit', decided: true }] };
+    }
+    case 'reject': {
+      if (state !== 'parked') return 'it is not parked';
+      // That the custodian has completed it is known to who rejects it: no news, and no flag.
+      const completed = verdict !== 'unknown_status' && verdict.to === 'final';
+      const accepts = completed ? COMPLETED_AFTER_REJECTION : null;
+      return { ...stay, moves: [{ to: 'rejected', reason: 'by_decision', decided: true }], accepts };
+    }
+    case 'retry': {
+      if (state !== 'parked') return 'it is not parked';
+      if (verdict === 'unknown_status') return 'the custodian states a status that we do not know';
+      const onward = walk({ ...standing, state: 'confirming' }, what.instead ?? verdict);
+      const again = { to: 'confirming', reason: 'by_decision', decided: true } as const;
+      return { ...onward, moves: [again, ...onward.moves], accepts: null };
+    }
   }
-  if (state !== 'parked') return 'it is not parked';
-  if (what.choice === 'reject') return { ...stay, moves: [{ to: 'rejected', reason: 'by_decision', decided: true }] };
-  if (verdict === 'unknown_status') return 'the custodian states a status that we do not know';
-  // What the journal would not book when it was tried goes back to the person.
-  const parked = what.refusal === undefined ? null : ({ to: 'parked', reason: what.refusal } as const);
-  const onward = walk({ ...standing, state: 'confirming' }, parked ?? verdict);
-  return {
-    ...onward,
-    moves: [{ to: 'confirming', reason: 'by_decision', decided: true }, ...onward.moves],
-    accepted: null,
-  };
 }
 
-/** What cannot be booked goes to a person, with the reason. Null where it is too late: then the record decides. */
+/** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
 export function planParking(standing: DepositStanding, reason: string): DepositPlan | null {
   return divert(standing, { to: 'parked', reason });
 }
@@ -160,11 +179,29 @@ export function planParking(standing: DepositStanding, reason: string): DepositP
  * where it is too late for that.
  */
 export function planCopy(standing: DepositStanding, same: boolean): DepositPlan | null {
-  return divert(standing, same ? { to: 'dropped', reason: 'same_output' } : { to: 'parked', reason: 'output_differs' });
+  return divert(standing, diversionOfCopy(same));
 }
 
-function divert(standing: DepositStanding, verdict: Verdict): DepositPlan | null {
-  return ['credited', 'final', 'rejected', 'parked'].includes(standing.state) ? null : walk(standing, verdict);
+/** Where a second record of an output goes. */
+export function diversionOfCopy(same: boolean): Diversion {
+  return same ? { to: 'dropped', reason: 'same_output' } : { to: 'parked', reason: 'output_differs' };
+}
+
+/**
+ * A contradiction in full: the flag and all that the custodian says now. A person accepts it to the letter, so that any
+ * other one is news again.
+ */
+export function contradictionOf(flag: string, reading: DepositReading, providerStatus: string): string {
+  const { amount, asset, network, txHash, outputIndex, settlement } = reading;
+  const where = `${network} ${txHash ?? 'no transaction'} #${outputIndex ?? '?'}`;
+  const settled = settlement === null ? '' : `, settled as ${settlement.amount} ${settlement.asset}`;
+  return `${flag}: ${providerStatus} ${amount} ${asset} in ${where}${settled}`;
+}
+
+const COMPLETED_AFTER_REJECTION = 'completed_after_rejection';
+
+function divert(standing: DepositStanding, diversion: Diversion): DepositPlan | null {
+  return ['credited', 'final', 'rejected', 'parked'].includes(standing.state) ? null : walk(standing, diversion);
 }
 
 function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {

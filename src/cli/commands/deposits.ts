@@ -1,5 +1,6 @@
 import { type DepositResource, toDeposit } from '../../contracts/deposit.js';
-import { findAnyDeposit, listAllDeposits } from '../../db/deposits-listing.js';
+import { readDeposit } from '../../db/deposits.js';
+import { listAllDeposits } from '../../db/deposits-listing.js';
 import { NETWORKS } from '../../domain/assets.js';
 import { DEPOSIT_STATES } from '../../domain/deposit.js';
 import { answerList } from '../answer-list.js';
@@ -60,7 +61,7 @@ export const showDepositCommand: Command = {
   examples: ['deposits show dep_01kb…', 'deposits show dep_01kb… --json'],
   async run(context, input) {
     const { out, flags } = context;
-    const record = await findAnyDeposit(context.db(), argument(input, 0));
+    const record = await readDeposit(context.db(), argument(input, 0));
     if (record === null || (flags.book !== null && record.book !== flags.book)) {
       const message = 'There is no such deposit. `sverka trace <id>` also takes a hash or the provider’s id.';
       throw new CliFailure('notFound', message);

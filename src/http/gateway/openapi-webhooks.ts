@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { depositSchema } from '../../contracts/deposit.js';
+import { receivableSchema } from '../../contracts/receivable.js';
 import { bookSchema } from '../../contracts/values.js';
 
 const DEPOSIT_EVENTS = {
@@ -11,20 +12,29 @@ const DEPOSIT_EVENTS = {
   'deposit.dropped': 'The deposit left the chain before it was credited.',
 } as const;
 
+const RECEIVABLE_EVENTS = {
+  'receivable.opened': 'The owner owes what was taken back and was no longer there; money out is refused.',
+  'receivable.settled': 'The owner owes nothing any more.',
+} as const;
+
 /** Events that exist, by type: the body of each webhook (API.md 5). */
-export const EVENTS = Object.entries(DEPOSIT_EVENTS).map(([type, summary]) => ({
-  type,
-  summary,
-  schema: z.object({
-    object: z.literal('event'),
-    id: z.string(),
-    type: z.literal(type),
-    book: bookSchema,
-    created_at: z.string(),
-    trace_id: z.string().nullable(),
-    data: depositSchema,
-  }),
-}));
+export const EVENTS = [...eventsOf(DEPOSIT_EVENTS, depositSchema), ...eventsOf(RECEIVABLE_EVENTS, receivableSchema)];
+
+function eventsOf(summaries: Readonly<Record<string, string>>, data: z.ZodType) {
+  return Object.entries(summaries).map(([type, summary]) => ({
+    type,
+    summary,
+    schema: z.object({
+      object: z.literal('event'),
+      id: z.string(),
+      type: z.literal(type),
+      book: bookSchema,
+      created_at: z.string(),
+      trace_id: z.string().nullable(),
+      data,
+    }),
+  }));
+}
 
 /** Headers of every delivery (Standard Webhooks). */
 export const WEBHOOK_HEADERS = [
