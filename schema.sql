@@ -205,6 +205,32 @@ create table sverka.audit_seal (
   constraint audit_seal_hash_check CHECK ((octet_length(hash) = 32))
 ); -- sverka_owner
 
+create table sverka.breaker (
+  name text not null,
+  state text not null default 'closed'::text,
+  failed_at timestamp with time zone[] not null default '{}'::timestamp with time zone[],
+  open_until timestamp with time zone,
+  probe_until timestamp with time zone,
+  probe text,
+  changed_at timestamp with time zone not null default clock_timestamp(),
+  constraint breaker_pkey PRIMARY KEY (name),
+  constraint breaker_check CHECK (((state <> 'open'::text) OR (open_until IS NOT NULL))),
+  constraint breaker_check1 CHECK (((state <> 'half_open'::text) OR (num_nonnulls(probe, probe_until) = 2))),
+  constraint breaker_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])))
+); -- sverka_owner
+
+create table sverka.check_run (
+  name text not null,
+  expected_since timestamp with time zone not null default clock_timestamp(),
+  began_at timestamp with time zone,
+  finished_at timestamp with time zone,
+  findings integer,
+  detail jsonb,
+  constraint check_run_pkey PRIMARY KEY (name),
+  constraint check_run_check CHECK ((num_nulls(began_at, finished_at, findings, detail) = ANY (ARRAY[0, 4]))),
+  constraint check_run_findings_check CHECK ((findings >= 0))
+); -- sverka_owner
+
 create table sverka.customer (
   id text not null,
   book text not null,
@@ -227,10 +253,14 @@ create table sverka.dead_letter (
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
   closed_at timestamp with time zone,
-  closed_by text,
+  replays integer not null default 0,
+  book text not null,
+  closed_how text,
   constraint dead_letter_pkey PRIMARY KEY (id),
   constraint dead_letter_inbox_id_key UNIQUE (inbox_id),
-  constraint dead_letter_closed_by_fkey FOREIGN KEY (closed_by) REFERENCES sverka.decision(id),
+  constraint closed_together CHECK (((closed_at IS NULL) = (closed_how IS NULL))),
+  constraint dead_letter_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint dead_letter_closed_how_check CHECK ((closed_how = ANY (ARRAY['abandoned'::text, 'applied'::text]))),
   constraint dead_letter_id_check CHECK ((id ~ '^dl_[0-9a-z]{26}$'::text))
 ); -- sverka_owner
 
@@ -252,6 +282,24 @@ create table sverka.decision (
   constraint decision_id_check CHECK ((id ~ '^dec_[0-9a-z]{26}$'::text)),
   constraint decision_reason_check CHECK (((length(btrim(reason)) >= 1) AND (length(btrim(reason)) <= 1000))),
   constraint decision_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
+); -- sverka_owner
+
+create table sverka.decision_outcome (
+  decision_id text not null,
+  outcome text not null,
+  detail text not null,
+  trace_id text,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  constraint decision_outcome_pkey PRIMARY KEY (decision_id),
+  constraint decision_outcome_decision_id_fkey FOREIGN KEY (decision_id) REFERENCES sverka.decision(id),
+  constraint decision_outcome_outcome_check CHECK ((outcome = ANY (ARRAY['applied'::text, 'void'::text])))
+); -- sverka_owner
+
+create table sverka.decision_right (
+  subject_type text not null,
+  choice text not null,
+  role text not null,
+  constraint decision_right_pkey PRIMARY KEY (subject_type, choice, role)
 ); -- sverka_owner
 
 create table sverka.deposit (
@@ -292,6 +340,8 @@ create table sverka.deposit (
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
+  contradiction text,
+  accepted_contradiction text,
   constraint deposit_pkey PRIMARY KEY (id),
   constraint deposit_book_provider_provider_account_provider_ref_key UNIQUE (book, provider, provider_account, provider_ref),
   constraint deposit_customer_id_fkey FOREIGN KEY (customer_id) REFERENCES sverka.customer(id),
@@ -305,7 +355,8 @@ create table sverka.deposit (
   constraint deposit_id_check CHECK ((id ~ '^dep_[0-9a-z]{26}$'::text)),
   constraint deposit_kind_check CHECK ((kind = ANY (ARRAY['deposit'::text, 'airdrop'::text]))),
   constraint deposit_reported_amount_check CHECK (((reported_amount >= (0)::numeric) AND (reported_amount <> 'NaN'::numeric))),
-  constraint deposit_settlement_mode_check CHECK ((settlement_mode = ANY (ARRAY['as_token'::text, 'settled'::text])))
+  constraint deposit_settlement_mode_check CHECK ((settlement_mode = ANY (ARRAY['as_token'::text, 'settled'::text]))),
+  constraint flag_has_its_facts CHECK (((flag IS NULL) OR (contradiction IS NOT NULL)))
 ); -- sverka_owner
 
 create table sverka.deposit_address (
@@ -404,6 +455,32 @@ create table sverka.inbox_conflict (
   constraint inbox_conflict_inbox_id_body_hash_key UNIQUE (inbox_id, body_hash),
   constraint inbox_conflict_inbox_id_fkey FOREIGN KEY (inbox_id) REFERENCES sverka.inbox(id),
   constraint inbox_conflict_body_hash_check CHECK ((octet_length(body_hash) = 32))
+); -- sverka_owner
+
+create table sverka.ledger_import (
+  file_hash bytea not null,
+  lines jsonb not null,
+  state text not null default 'requested'::text,
+  problems jsonb not null default '[]'::jsonb,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  finished_at timestamp with time zone,
+  constraint ledger_import_pkey PRIMARY KEY (file_hash),
+  constraint ledger_import_check CHECK (((state = 'requested'::text) = (finished_at IS NULL))),
+  constraint ledger_import_file_hash_check CHECK ((octet_length(file_hash) = 32)),
+  constraint ledger_import_lines_check CHECK (((jsonb_typeof(lines) = 'array'::text) AND ((jsonb_array_length(lines) >= 1) AND (jsonb_array_length(lines) <= 1000)))),
+  constraint ledger_import_state_check CHECK ((state = ANY (ARRAY['requested'::text, 'posted'::text, 'refused'::text])))
+); -- sverka_owner
+
+create table sverka.login_link (
+  token_hash bytea not null,
+  user_id text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  expires_at timestamp with time zone not null,
+  used_at timestamp with time zone,
+  constraint login_link_pkey PRIMARY KEY (token_hash),
+  constraint login_link_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint login_link_token_hash_check CHECK ((octet_length(token_hash) = 32))
 ); -- sverka_owner
 
 create table sverka.merchant (
@@ -533,6 +610,8 @@ CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (
 CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
+CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
+CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
 
 -- Views
@@ -574,16 +653,20 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movemen
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER guard_decision BEFORE INSERT ON sverka.decision FOR EACH ROW EXECUTE FUNCTION sverka.guard_decision(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision_outcome FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit'); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
-CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, deposit_address_id, kind, network, provider, provider_account, provider_ref, settlement_mode, settlement_asset ON sverka.deposit FOR EACH ROW WHEN ((((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.deposit_address_id IS DISTINCT FROM new.deposit_address_id)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.network IS DISTINCT FROM new.network)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR (old.provider_ref IS DISTINCT FROM new.provider_ref)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, deposit_address_id, kind, network, reported_asset, provider, provider_account, provider_ref, settlement_mode, settlement_asset ON sverka.deposit FOR EACH ROW WHEN ((((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.deposit_address_id IS DISTINCT FROM new.deposit_address_id)) OR (old.kind IS DISTINCT FROM new.kind)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR (old.provider_ref IS DISTINCT FROM new.provider_ref)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset)) OR ((old.state = ANY (ARRAY['credited'::text, 'final'::text])) AND ((old.network IS DISTINCT FROM new.network) OR (old.reported_asset IS DISTINCT FROM new.reported_asset))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit_address'); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit_address FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit_address'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit_address FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, network, asset, settlement_mode, settlement_asset, provider, provider_account, provider_ref, address, tag ON sverka.deposit_address FOR EACH ROW WHEN (((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.network IS DISTINCT FROM new.network)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.address IS NOT NULL) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.address IS DISTINCT FROM new.address)) OR (old.tag IS DISTINCT FROM new.tag))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER keep_posted BEFORE UPDATE ON sverka.ledger_import FOR EACH ROW WHEN ((old.state = 'posted'::text)) EXECUTE FUNCTION sverka.keep_posted(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.ledger_import FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.request FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 
@@ -917,6 +1000,69 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare b sverka.breaker; t constant timestamptz := clock_timestamp();
+begin
+  wait_ms := 0; verdict := 'pass';
+  select * into b from sverka.breaker where name = of_name;
+  if not found or b.state = 'closed' then return; end if;
+  -- Whoever moves the row first has the probe; the others wait for its outcome, or for the end of its lease.
+  update sverka.breaker set state = 'half_open', probe = caller, probe_until = t + lease, changed_at = t
+    where name = of_name and (state = 'open' and open_until <= t or state = 'half_open' and probe_until <= t);
+  if found then verdict := 'probe'; return; end if;
+  select * into b from sverka.breaker where name = of_name;
+  if b.state = 'closed' then return; end if;
+  verdict := 'open';
+  wait_ms := greatest(1, ceil(extract(epoch from
+    case b.state when 'open' then b.open_until else b.probe_until end - clock_timestamp()) * 1000));
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare b sverka.breaker; t timestamptz; recent timestamptz[];
+begin
+  insert into sverka.breaker (name) values (of_name) on conflict do nothing;
+  select * into b from sverka.breaker where name = of_name for no key update;
+  t := clock_timestamp();
+  -- What began before it opened, or whose lease another caller has taken over, says nothing new.
+  if b.state = 'open' or b.state = 'half_open' and b.probe is distinct from caller then return false; end if;
+  recent := array(select f from unnest(b.failed_at) f where f > t - in_window order by f) || t;
+  if b.state = 'half_open' or cardinality(recent) >= failures_max then
+    update sverka.breaker set state = 'open', failed_at = '{}', open_until = t + open_for, probe = null,
+      probe_until = null, changed_at = t where name = of_name;
+    return b.state = 'closed';
+  end if;
+  update sverka.breaker set failed_at = recent where name = of_name;
+  return false;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.breaker_recovered(of_name text, caller text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+  with closed as (
+    update sverka.breaker set state = 'closed', failed_at = '{}', open_until = null, probe = null, probe_until = null,
+      changed_at = clock_timestamp() where name = of_name and state = 'half_open' and probe = caller returning 1)
+  select exists (select from closed);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea)
  RETURNS void
  LANGUAGE sql
@@ -925,6 +1071,23 @@ CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, 
 AS $function$
   insert into sverka.api_key (id, merchant_id, book, access, hash)
     values (new_id, of_merchant, of_book, with_access, with_hash);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.create_login_link(of_login text, with_hash bytea, valid_for interval)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.login_link l set used_at = clock_timestamp() from sverka."user" u
+    where u.login = of_login and l.user_id = u.id and l.used_at is null;
+  with made as (
+    insert into sverka.login_link (token_hash, user_id, expires_at)
+      select with_hash, u.id, clock_timestamp() + valid_for from sverka."user" u
+        where u.login = of_login and u.disabled_at is null
+      returning 1)
+  select exists (select from made);
 $function$
 ; -- sverka_owner
 
@@ -946,6 +1109,23 @@ CREATE OR REPLACE FUNCTION sverka.create_user(new_id text, new_login text, of_me
 AS $function$
   insert into sverka."user" (id, login, merchant_id, roles) values (new_id, new_login, of_merchant, with_roles);
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (
+    select from sverka."user" u join sverka.decision_right r on r.role = any (u.roles)
+      where u.id = new.user_id and u.disabled_at is null
+        and r.subject_type = new.subject_type and r.choice = new.choice) then
+    raise exception 'this person may not decide this on a %', new.subject_type using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.guard_move()
@@ -975,7 +1155,10 @@ begin
     raise exception '% %: no move from % to %', tg_argv[0], new.id, coalesce(origin, 'birth'), new.state
       using errcode = 'check_violation';
   end if;
-  if legal.by_decision and new.actor not like 'user:%' then
+  if legal.by_decision and not exists (
+    select from sverka.decision d
+      where d.subject_type = tg_argv[0] and d.subject_id = new.id and new.actor = 'user:' || d.user_id
+        and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
     raise exception '% %: from % to % only by a person''s decision', tg_argv[0], new.id, origin, new.state
       using errcode = 'insufficient_privilege';
   end if;
@@ -1030,6 +1213,15 @@ begin
         null, null, 'A delivery id came again with another body; compare the two and ask the provider.', trace_ids[n])
       from generate_subscripts(ids, 1) n where outcomes[n] = 'conflict';
   end if;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.keep_posted()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'this file was imported: its row never changes' using errcode = 'check_violation';
 end $function$
 ; -- sverka_owner
 
@@ -1096,6 +1288,19 @@ AS $function$
     values (relay_name, clock_timestamp(), rejected_count, failed_count)
   on conflict (relay) do update set
     seen_at = excluded.seen_at, rejected = excluded.rejected, failed = excluded.failed;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.ledger_import as i (file_hash, lines, trace_id) values (with_hash, with_lines, with_trace)
+  on conflict (file_hash) do update set
+    lines = excluded.lines, state = 'requested', problems = '[]', trace_id = excluded.trace_id, finished_at = null
+    where i.state = 'refused';
 $function$
 ; -- sverka_owner
 
@@ -1186,6 +1391,19 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.login_link l set used_at = clock_timestamp() from sverka."user" u
+    where l.token_hash = with_hash and l.used_at is null and l.expires_at > clock_timestamp()
+      and u.id = l.user_id and u.disabled_at is null
+    returning l.user_id;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE PROCEDURE sverka.watch_states(IN subject_table regclass, IN subject_type text)
  LANGUAGE plpgsql
 AS $procedure$
@@ -1247,6 +1465,11 @@ grant select on sverka.audit to sverka_console;
 grant select on sverka.audit to sverka_worker;
 grant select on sverka.audit_seal to sverka_console;
 grant select on sverka.audit_seal to sverka_worker;
+grant select on sverka.breaker to sverka_console;
+grant select on sverka.breaker to sverka_gateway;
+grant select on sverka.breaker to sverka_worker;
+grant select on sverka.check_run to sverka_console;
+grant insert, select, update on sverka.check_run to sverka_worker;
 grant select on sverka.customer to sverka_console;
 grant select on sverka.customer to sverka_gateway;
 grant insert, select on sverka.customer to sverka_worker;
@@ -1254,6 +1477,10 @@ grant select on sverka.dead_letter to sverka_console;
 grant insert, select, update on sverka.dead_letter to sverka_worker;
 grant insert, select on sverka.decision to sverka_console;
 grant select on sverka.decision to sverka_worker;
+grant select on sverka.decision_outcome to sverka_console;
+grant insert, select on sverka.decision_outcome to sverka_worker;
+grant select on sverka.decision_right to sverka_console;
+grant select on sverka.decision_right to sverka_worker;
 grant select on sverka.deposit to sverka_console;
 grant select on sverka.deposit to sverka_gateway;
 grant insert, select, update on sverka.deposit to sverka_worker;
@@ -1270,6 +1497,8 @@ grant select on sverka.inbox to sverka_console;
 grant insert, select, update on sverka.inbox to sverka_worker;
 grant select on sverka.inbox_conflict to sverka_console;
 grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.ledger_import to sverka_console;
+grant select, update on sverka.ledger_import to sverka_worker;
 grant select on sverka.merchant to sverka_console;
 grant select on sverka.merchant to sverka_gateway;
 grant select on sverka.merchant to sverka_worker;
@@ -1306,14 +1535,20 @@ grant execute on ledger.mark_verified(accounts bigint[], seqs bigint[], balances
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
+grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
+grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
+grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
 grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
+grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval) to sverka_console;
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
+grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text) to sverka_console;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

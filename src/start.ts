@@ -3,7 +3,7 @@ import { migrate } from './db/migrate.js';
 import { playStory } from './demo/story.js';
 import { localPaths } from './local/paths.js';
 import type { RunFile } from './local/run-file.js';
-import { seedMerchants } from './local/seed.js';
+import { seed } from './local/seed.js';
 import { createStack } from './local/stack.js';
 import { onStopSignals } from './local/stop-signals.js';
 
@@ -26,7 +26,7 @@ async function main(): Promise<void> {
     env: process.env,
     paths: localPaths(process.env),
     migrate,
-    seed: seedMerchants,
+    seed,
     notice: say,
   });
   let stopping = false;

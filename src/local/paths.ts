@@ -11,6 +11,8 @@ export interface LocalPaths {
   readonly state: string;
   readonly runFile: string;
   readonly logs: string;
+  /** One file for each person of the local run, with an unused one-time link. */
+  readonly logins: string;
   readonly temporalStore: string;
   /** Workflow bundles, by the hash of their sources. */
   readonly bundles: string;
@@ -29,6 +31,7 @@ export function localPaths(env: NodeJS.ProcessEnv): LocalPaths {
     repository: REPOSITORY,
     state,
     logs,
+    logins: join(state, 'login'),
     runFile: join(state, 'run.json'),
     temporalStore: join(state, 'temporal.db'),
     bundles: join(state, 'bundles'),

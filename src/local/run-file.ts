@@ -13,6 +13,16 @@ export interface RunMerchant {
   readonly readOnlyKey: string;
 }
 
+/** A person who can decide, and where the one-time link lies. */
+export interface RunLogin {
+  readonly user: string;
+  readonly role: string;
+  /** Where the link leads to. */
+  readonly at: 'console';
+  /** Relative to the repository. */
+  readonly linkFile: string;
+}
+
 /** How to sign what one webhook endpoint accepts. */
 export interface RunHook {
   readonly provider: 'custody';
@@ -47,6 +57,7 @@ export interface RunFile {
   readonly simulators: Readonly<Record<string, { readonly url: string }>>;
   readonly hooks: readonly RunHook[];
   readonly merchants: readonly RunMerchant[];
+  readonly logins: readonly RunLogin[];
   /** Relative to the repository. */
   readonly logFiles: Readonly<Record<string, string>>;
 }

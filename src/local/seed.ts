@@ -1,7 +1,16 @@
+import { createLoginLink } from '../db/login-links.js';
 import { createApiKey, createMerchant, listApiKeys, listMerchants, revokeApiKey } from '../db/merchants.js';
 import { createPool } from '../db/pool.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
+import { createUser, findUser } from '../db/users.js';
 import type { RunMerchant } from './run-file.js';
+
+/** What a local run begins with. */
+export interface Seeded {
+  readonly merchants: readonly RunMerchant[];
+  /** `token` of a one-time link, of which the database keeps only the hash. */
+  readonly people: readonly { readonly login: string; readonly role: string; readonly token: string }[];
+}
 
 /** The merchants of a local run: two live ones and one for tests. */
 const DEMO = [
@@ -11,27 +20,45 @@ const DEMO = [
 ] as const;
 const LOOK_AT = 100;
 
-/** Makes the demo merchants where they are missing, with keys that belong to this run alone: older ones are revoked. */
-export async function seedMerchants(databaseUrl: string): Promise<RunMerchant[]> {
+/** The people of a local run, with the role that is also their name. */
+const PEOPLE = ['operator', 'admin'] as const;
+
+/** Makes the demo merchants and people where they are missing; keys and login links belong to this run alone. */
+export async function seed(databaseUrl: string): Promise<Seeded> {
   const pool = createPool(databaseUrl, { max: 1, applicationName: 'sverka-seed' });
   try {
     const db = queriesOf(pool);
-    const known = await listMerchants(db, { limit: LOOK_AT, after: null });
-    const merchants: RunMerchant[] = [];
-    for (const { name, book } of DEMO) {
-      const id = known.find((merchant) => merchant.name === name)?.id ?? (await createMerchant(db, name));
-      await revokeAll(db, id);
-      const full = await createApiKey(db, { merchantId: id, book, access: 'full' });
-      const readOnly = await createApiKey(db, { merchantId: id, book, access: 'read_only' });
-      merchants.push({ id, book, apiKey: full.secret, readOnlyKey: readOnly.secret });
-    }
-    return merchants;
+    return { merchants: await seedMerchants(db), people: await seedPeople(db) };
   } finally {
     await pool.end();
   }
 }
 
+async function seedMerchants(db: Tx): Promise<RunMerchant[]> {
+  const known = await listMerchants(db, { limit: LOOK_AT, after: null });
+  const merchants: RunMerchant[] = [];
+  for (const { name, book } of DEMO) {
+    const id = known.find((merchant) => merchant.name === name)?.id ?? (await createMerchant(db, name));
+    await revokeAll(db, id);
+    const full = await createApiKey(db, { merchantId: id, book, access: 'full' });
+    const readOnly = await createApiKey(db, { merchantId: id, book, access: 'read_only' });
+    merchants.push({ id, book, apiKey: full.secret, readOnlyKey: readOnly.secret });
+  }
+  return merchants;
+}
+
 async function revokeAll(db: Tx, merchantId: string): Promise<void> {
   const keys = await listApiKeys(db, merchantId);
   for (const key of keys.filter(({ revokedAt }) => revokedAt === null)) await revokeApiKey(db, key.id);
+}
+
+async function seedPeople(db: Tx): Promise<Seeded['people']> {
+  const people = [];
+  for (const login of PEOPLE) {
+    if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [login] });
+    const token = await createLoginLink(db, login);
+    // Null: somebody has disabled this person, and that stays.
+    if (token !== null) people.push({ login, role: login, token });
+  }
+  return people;
 }

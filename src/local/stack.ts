@@ -2,13 +2,15 @@ import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
 import { custodyAccounts, custodyHooks } from './custody-accounts.js';
 import { type Guard, startGuard } from './guard.js';
+import { writeLoginFile } from './login-file.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
 import type { ProductProcess } from './product-children.js';
 import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
 import { registerSearchAttributes } from './register-search-attributes.js';
 import { type LoginRole, setRolePasswords } from './role-passwords.js';
-import { claimRunFile, type RunFile, type RunFileWriter, type RunMerchant } from './run-file.js';
+import { claimRunFile, type RunFile, type RunFileWriter, type RunLogin } from './run-file.js';
+import type { Seeded } from './seed.js';
 import { type StackPorts, stackPorts } from './stack-ports.js';
 import { temporalChild } from './temporal.js';
 import { findTemporalCli } from './temporal-programs.js';
@@ -19,8 +21,8 @@ export interface StackOptions {
   readonly paths: LocalPaths;
   /** Brings the owner's database to the newest schema. */
   readonly migrate: (databaseUrl: string) => Promise<{ applied: string[] }>;
-  /** Makes the merchants of the story where they are missing; keys are new at each start. */
-  readonly seed: (databaseUrl: string) => Promise<readonly RunMerchant[]>;
+  /** Makes the merchants and people of the local run where they are missing; keys and links are new at each start. */
+  readonly seed: (databaseUrl: string) => Promise<Seeded>;
   /** One line for a person. */
   readonly notice: (line: string) => void;
 }
@@ -91,8 +93,16 @@ async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {
   await checkDatabase(databaseUrl);
   await options.migrate(databaseUrl);
   const databaseUrls = await setRolePasswords(databaseUrl);
-  runFile.set({ databaseUrl, databaseUrls, merchants: await options.seed(databaseUrl) });
+  const { merchants, people } = await options.seed(databaseUrl);
+  const logins = people.map((person) => leaveLink(options.paths, person));
+  runFile.set({ databaseUrl, databaseUrls, merchants, logins });
   return databaseUrls;
+}
+
+function leaveLink({ logins }: LocalPaths, { login, role, token }: Seeded['people'][number]): RunLogin {
+  const file = join(logins, login);
+  writeLoginFile(file, token);
+  return { user: login, role, at: 'console', linkFile: relativeToRepository(file) };
 }
 
 async function startPostgres({ options, supervisor, ports, runFile }: Parts): Promise<string> {
