@@ -9,6 +9,7 @@ import { queriesOf, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
 import { applyDeadLetterDecisions } from './decisions.js';
 import type { ActivityDeps } from './deps.js';
+import { applyLedgerImport } from './ledger-imports.js';
 
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
 
@@ -22,7 +23,7 @@ const FAILURES_PER_SWEEP = 3;
 /** Finding what nobody came for. */
 export function createInboxActivities(deps: ActivityDeps) {
   return {
-    /** One turn of the sweep: numbering, overdue unmatched, overdue notifications, subjects whose workflow is lost. */
+    /** One turn of the sweep: numbering, decisions, overdue notifications, lost workflows, opening balances. */
     async databaseSweepInbox(): Promise<SweptInbox> {
       const { config } = deps;
       const db = queriesOf(deps.pool);
@@ -38,6 +39,7 @@ export function createInboxActivities(deps: ActivityDeps) {
       const nudged = await nudgeEach(deps, [...decided, ...rows], attempt);
       const restarted = await restartDeposits(deps, db, attempt);
       await restartAddresses(deps, db, attempt);
+      await applyLedgerImport(deps);
       // At once again while a turn was full.
       const full = rows.length === ROWS_PER_SWEEP || sealed >= SEALED_PER_SWEEP;
       return {

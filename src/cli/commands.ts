@@ -1,12 +1,23 @@
 import type { Command } from './command.js';
+import { listAlertsCommand } from './commands/alerts.js';
+import { listBreakersCommand } from './commands/breakers.js';
 import { createCompletionCommand } from './commands/completion.js';
+import {
+  abandonDeadLetterCommand,
+  listDeadLettersCommand,
+  replayDeadLetterCommand,
+  showDeadLetterCommand,
+} from './commands/dead-letters.js';
+import { decideDepositCommand } from './commands/deposit-decisions.js';
 import { listDepositsCommand, showDepositCommand } from './commands/deposits.js';
 import { doctorCommand } from './commands/doctor.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.js';
 import { verifyLedgerCommand } from './commands/ledger.js';
+import { importLedgerCommand } from './commands/ledger-import.js';
 import { createMerchantCommand, listMerchantsCommand, showMerchantCommand } from './commands/merchants.js';
 import { listSchedulesCommand, runScheduleCommand } from './commands/schedules.js';
 import { traceCommand } from './commands/trace.js';
+import { loginLinkCommand } from './commands/users.js';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -20,8 +31,17 @@ export const COMMANDS: readonly Command[] = [
   revokeKeyCommand,
   listDepositsCommand,
   showDepositCommand,
+  decideDepositCommand,
+  listDeadLettersCommand,
+  showDeadLetterCommand,
+  replayDeadLetterCommand,
+  abandonDeadLetterCommand,
+  listAlertsCommand,
+  listBreakersCommand,
   verifyLedgerCommand,
+  importLedgerCommand,
   listSchedulesCommand,
   runScheduleCommand,
+  loginLinkCommand,
   createCompletionCommand(() => COMMANDS),
 ];

@@ -51,8 +51,12 @@ const NOUNS: Readonly<Record<string, string>> = {
   merchants: 'who holds keys and wallets',
   keys: 'API keys of merchants',
   deposits: 'money that came in over a blockchain',
+  deadletters: 'notifications that wait for a person',
+  alerts: 'what a person must see',
+  breakers: 'which providers are spared',
   ledger: 'the journal of all movements',
   schedules: 'what runs by the clock',
+  users: 'people with a login of their own',
 };
 
 function nounOf(program: Commander, nouns: Map<string, Commander>, name: string): Commander {

@@ -16,6 +16,7 @@ export interface Profile {
   readonly databaseUrl: string;
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
+  readonly taskQueue: string;
   readonly gatewayUrl: string | null;
   /** Ops listeners by process; empty where the profile does not name them. */
   readonly opsUrls: Readonly<Record<string, string>>;
@@ -62,12 +63,15 @@ function localProfile(env: NodeJS.ProcessEnv): Profile {
     databaseUrl,
     temporalAddress: run.temporalAddress ?? null,
     temporalNamespace: run.temporalNamespace ?? 'default',
+    taskQueue: run.taskQueue ?? TASK_QUEUE,
     gatewayUrl: run.gatewayUrl ?? null,
     opsUrls: run.opsUrls ?? {},
     run,
   };
 }
 
+/** As src/config.ts has it. */
+const TASK_QUEUE = 'sverka';
 const START_OR_NAME = 'Start it with `npm start`, or name a profile with `--profile <name>`.';
 
 /** An entry of the file of profiles; unknown members are refused, so that a misspelt one does not pass. */
@@ -75,6 +79,7 @@ const entrySchema = z.strictObject({
   databaseUrl: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL of the console role'),
   temporalAddress: z.string().min(1).optional(),
   temporalNamespace: z.string().min(1).optional(),
+  taskQueue: z.string().min(1).optional(),
   gatewayUrl: z.url().optional(),
   opsUrls: z.record(z.string(), z.url()).optional(),
 });
@@ -95,13 +100,14 @@ function namedProfile(name: string, env: NodeJS.ProcessEnv): Profile {
     const wrong = entry.error.issues.map(({ path, message }) => `${[name, ...path].join('.')}: ${message}`).join('; ');
     throw new CliFailure('usage', `${file} cannot be used: ${wrong}.`);
   }
-  const { databaseUrl, temporalAddress, temporalNamespace, gatewayUrl, opsUrls } = entry.data;
+  const { databaseUrl, temporalAddress, temporalNamespace, taskQueue, gatewayUrl, opsUrls } = entry.data;
   return {
     name,
     file,
     databaseUrl,
     temporalAddress: temporalAddress ?? null,
     temporalNamespace: temporalNamespace ?? 'default',
+    taskQueue: taskQueue ?? TASK_QUEUE,
     gatewayUrl: gatewayUrl ?? null,
     opsUrls: opsUrls ?? {},
     run: null,

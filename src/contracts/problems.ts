@@ -96,6 +96,12 @@ export const PROBLEMS = {
     title: 'The name is taken by other content',
     meaning: 'A thing of this natural name exists with other content. Read it, or choose another name.',
   },
+  invalid_state: {
+    status: 409,
+    retryable: false,
+    title: 'The state does not allow this',
+    meaning: 'The object stands in a state in which this cannot be done; `detail` names it. Read it as it is now.',
+  },
   rate_limited: {
     status: 429,
     retryable: true,

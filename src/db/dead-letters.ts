@@ -26,16 +26,18 @@ const SELECT = `select l.id, l.inbox_id as "inboxId", l.book, i.provider, i.endp
     l.created_at as "createdAt", l.closed_at as "closedAt", l.closed_how as "closedHow"
   from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id`;
 
-/** Newest first; `open` leaves out those that are closed. */
+/** Newest first, one row more than `limit` when there is more; `open` leaves out those that are closed. */
 export async function listDeadLetters(
   db: Tx,
-  page: { readonly limit: number; readonly after: string | null; readonly open: boolean },
+  of: { readonly open: boolean; readonly book: string | null },
+  page: { readonly limit: number; readonly after: string | null },
 ): Promise<DeadLetterRecord[]> {
   return db.query<DeadLetterRecord>(
-    `${SELECT} where (not $3 or l.closed_at is null) and ($2::text is null or (l.created_at, l.id) <
-       (select c.created_at, c.id from sverka.dead_letter c where c.id = $2))
-     order by l.created_at desc, l.id desc limit $1`,
-    [page.limit, page.after, page.open],
+    `${SELECT} where (not $1 or l.closed_at is null) and ($2::text is null or l.book = $2)
+       and ($3::text is null or (l.created_at, l.id) <
+         (select c.created_at, c.id from sverka.dead_letter c where c.id = $3))
+     order by l.created_at desc, l.id desc limit $4`,
+    [of.open, of.book, page.after, page.limit + 1],
   );
 }
 

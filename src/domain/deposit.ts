@@ -150,7 +150,7 @@ export function planDecision(
       const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
       if (state !== 'final' || !failed) return 'only a final deposit that the custodian says has failed is orphaned';
       if (what.instead) return `its money could not be taken back (${what.instead.reason})`;
-      return { ...stay, moves: [{ to: 'orphaned', reason: 'failed_after_credit', decided: true }] };
+      return { ...stay, moves: [{ to: 'orphaned', reason: FAILED_AFTER_CREDIT, decided: true }] };
     }
     case 'reject': {
       if (state !== 'parked') return 'it is not parked';
@@ -167,6 +167,23 @@ export function planDecision(
       return { ...onward, moves: [again, ...onward.moves], accepts: null };
     }
   }
+}
+
+/** What a person can decide on a deposit as it stands; whether it fits the record of then is seen when it is applied. */
+export function decidable(standing: {
+  readonly state: DepositState;
+  readonly flag: string | null;
+  readonly contradiction: string | null;
+}): DepositChoice[] {
+  const { state, flag, contradiction } = standing;
+  const failed = state === 'final' && contradiction?.startsWith(FAILED_AFTER_CREDIT) === true;
+  const possible: Readonly<Record<DepositChoice, boolean>> = {
+    retry: state === 'parked',
+    reject: state === 'parked',
+    orphan: failed,
+    accept: flag !== null,
+  };
+  return DEPOSIT_CHOICES.filter((choice) => possible[choice]);
 }
 
 /** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
@@ -199,6 +216,7 @@ export function contradictionOf(flag: string, reading: DepositReading, providerS
 }
 
 const COMPLETED_AFTER_REJECTION = 'completed_after_rejection';
+const FAILED_AFTER_CREDIT = 'failed_after_credit';
 
 function divert(standing: DepositStanding, diversion: Diversion): DepositPlan | null {
   return ['credited', 'final', 'rejected', 'parked'].includes(standing.state) ? null : walk(standing, diversion);
@@ -239,7 +257,7 @@ function contradictsCredit(standing: DepositStanding, reading: DepositReading, v
         : 'transaction_changed_after_credit';
     case 'rejected':
     case 'dropped':
-      return 'failed_after_credit';
+      return FAILED_AFTER_CREDIT;
     case 'parked':
       return `${verdict.reason}_after_credit`;
     case 'confirming':

@@ -1,4 +1,4 @@
-import { type DepositResource, toDeposit } from '../../contracts/deposit.js';
+import { type DepositRecord, type DepositResource, toDeposit } from '../../contracts/deposit.js';
 import { readDeposit } from '../../db/deposits.js';
 import { listAllDeposits } from '../../db/deposits-listing.js';
 import { NETWORKS } from '../../domain/assets.js';
@@ -60,20 +60,26 @@ export const showDepositCommand: Command = {
   args: [{ name: '<id>', description: 'dep_…' }],
   examples: ['deposits show dep_01kb…', 'deposits show dep_01kb… --json'],
   async run(context, input) {
-    const { out, flags } = context;
-    const record = await readDeposit(context.db(), argument(input, 0));
-    if (record === null || (flags.book !== null && record.book !== flags.book)) {
-      const message = 'There is no such deposit. `sverka trace <id>` also takes a hash or the provider’s id.';
-      throw new CliFailure('notFound', message);
-    }
+    const { out } = context;
+    const record = await requireDeposit(context, argument(input, 0));
     const deposit = toDeposit(record);
     out.result(deposit, () => {
-      out.facts(factsOf(deposit, record.book));
+      out.facts(depositFacts(deposit, record.book));
       out.line(`\nEverything about it: sverka trace ${deposit.id}`);
     });
     return EXIT.done;
   },
 };
+
+/** The deposit of that id, in the book asked for; throws `not_found`. */
+export async function requireDeposit({ db, flags }: Context, id: string): Promise<DepositRecord> {
+  const record = await readDeposit(db(), id);
+  if (record === null || (flags.book !== null && record.book !== flags.book)) {
+    const message = 'There is no such deposit. `sverka trace <id>` also takes a hash or the provider’s id.';
+    throw new CliFailure('notFound', message);
+  }
+  return record;
+}
 
 function filtersOf(context: Context, input: CommandInput): Record<string, readonly string[] | undefined> {
   const { book } = context.flags;
@@ -107,7 +113,7 @@ function cellsOf({ out }: Context, deposit: DepositResource): readonly Cell[] {
   ];
 }
 
-function factsOf(deposit: DepositResource, book: string): (readonly [string, string | null])[] {
+export function depositFacts(deposit: DepositResource, book: string): (readonly [string, string | null])[] {
   const { owner, transaction, reported, credited } = deposit;
   return [
     ['id', deposit.id],
