@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
@@ -131,7 +132,7 @@ async function record({ temporal }: WorkerWorld, workflowId: string): Promise<Re
   return { workflowId, history: JSON.parse(historyToJSON(history), withoutMachine) };
 }
 
-// Which machine it was is nobody's business.
-function withoutMachine(name: string, value: unknown): unknown {
-  return name === 'identity' ? 'recorder' : value;
+// Which machine it was is nobody's business; it stands in identities and in names of sticky queues.
+function withoutMachine(_name: string, value: unknown): unknown {
+  return typeof value === 'string' ? value.replaceAll(`${process.pid}@${hostname()}`, 'recorder') : value;
 }
