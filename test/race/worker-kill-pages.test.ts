@@ -31,7 +31,7 @@ function start(account: string, run?: number) {
   return client.workflow.start('depositReconcile', { workflowId: runIdOf(account, run), taskQueue, args: [input] });
 }
 
-test('killed in a page of the changes, every deposit of it is booked once, and another run changes nothing', async () => {
+test('killed in a page of changes, each deposit is booked once, and another run changes nothing', async () => {
   const shared = await makeKnownAddress(world);
   for (let n = 0; n < 3; n += 1) await arrive(world, shared);
   const how = { bundlePath: bundle.path, deps: oneAccount };

@@ -3,7 +3,7 @@ import type pg from 'pg';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import type { CustodyClient } from '../../src/providers/custody/client.js';
 
-/** What an activity is about to do: a statement, a call to the provider, or its answer. A crash fits between any two. */
+/** What an activity is about to do: a statement, a call to the provider, its answer; a crash fits between any two. */
 export interface Step {
   readonly activity: string;
   /** What the activity is about: a deposit, an address, a request, an account. */

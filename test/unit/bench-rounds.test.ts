@@ -24,7 +24,7 @@ test('rounds go A B A B, each behind what comes before it, and the first pair do
   expect(pairs.map(({ ours }) => ours)).toEqual([2, 3, 4, 5, 6]);
 });
 
-test('a round whose check failed does not count on either side; another one is run, and its reason is kept', async () => {
+test('a round whose check failed counts on neither side; another one is run, and its reason is kept', async () => {
   let at = 0;
   const floor = () => ((at += 1) === 3 ? { value: 1_000, wrong: '9 rows for 10 operations' } : good(2));
   const { contest } = contestOf({ ours: () => good(1), floor });

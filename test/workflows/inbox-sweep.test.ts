@@ -112,7 +112,7 @@ test('a late notification of what the custodian never shows goes to a person in 
   await eventually(async () => (await world.owner.query(alert, [ref])).rowCount === 1);
 });
 
-test('one subject that cannot be nudged does not stop the others, and Temporal away is not taken for that', async () => {
+test('one subject that cannot be nudged stops no other, and Temporal away is not taken for that', async () => {
   const to = await makeKnownAddress(world);
   const refs = await Promise.all(Array.from({ length: 4 }, () => arrive(world, to)));
   const [poisoned = '', ...sound] = refs;

@@ -32,6 +32,14 @@ const startWorker = async (options: Parameters<WorkerWorld['startWorker']>[0] = 
   workers.push(await world.startWorker(options));
 };
 
+const idOf = async (merchantId: string, state: string) => {
+  const { rows } = await world.owner.query<{ id: string; state: string }>(
+    'select id, state from sverka.deposit_address where merchant_id = $1',
+    [merchantId],
+  );
+  return rows[0]?.state === state && rows[0].id;
+};
+
 test('after the loss of the whole Temporal store every waiting deposit and address is finished', async () => {
   const confirming = await makeKnownAddress(world);
   const ref = await arrive(world, confirming, { status: 'confirming' });
@@ -49,13 +57,6 @@ test('after the loss of the whole Temporal store every waiting deposit and addre
   await startWorker();
   await nudgeDeposit(world.temporal, depositInput(ref), { start: true });
   await startDepositAddress(world.temporal, preparing);
-  const idOf = async (merchantId: string, state: string) => {
-    const { rows } = await world.owner.query<{ id: string; state: string }>(
-      'select id, state from sverka.deposit_address where merchant_id = $1',
-      [merchantId],
-    );
-    return rows[0]?.state === state && rows[0].id;
-  };
   const preparingId = await eventually(() => idOf(preparing.merchantId, 'preparing'));
   for (const { id } of faults) await world.custody.drive('DELETE', `/_sim/faults/${id}`);
   faults.push(
