@@ -63,18 +63,23 @@ interface Order {
   readonly checkCosts: boolean;
 }
 
+const OPTIONS = {
+  size: { type: 'string', default: 'full' },
+  json: { type: 'string' },
+  'check-costs': { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
+} as const;
+
 /** What is wanted, or what to say instead. */
 function readOrder(args: readonly string[]): Order | string {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    allowPositionals: true,
-    options: {
-      size: { type: 'string', default: 'full' },
-      json: { type: 'string' },
-      'check-costs': { type: 'boolean', default: false },
-      help: { type: 'boolean', default: false },
-    },
-  });
+  const read = () => parseArgs({ args: [...args], allowPositionals: true, options: OPTIONS });
+  let parsed: ReturnType<typeof read>;
+  try {
+    parsed = read();
+  } catch (error) {
+    return `${error instanceof Error ? error.message : String(error)}\n${USAGE}`;
+  }
+  const { values, positionals } = parsed;
   if (values.help) return USAGE;
   const { size, json, 'check-costs': checkCosts } = values;
   if (size !== 'small' && size !== 'full') return `There is no size ${size}.\n${USAGE}`;
