@@ -22,8 +22,8 @@ export interface LedgerVerification {
 /**
  * Rebuilds what the journal says from its entries, in one snapshot, with SQL that shares nothing with `ledger.post`;
  * any finding is an alert. `changed` goes on from the marks of the last `changed` check and moves them forward over the
- * accounts it found whole (the worker's role only); `all` starts at the first entry and reads only. `subjects` also holds
- * the state tables and the audit's chain against it (a role that may read them).
+ * accounts it found whole (the worker's role only); `all` starts at the first entry and reads only. `subjects` also
+ * holds the state tables and the audit's chain against it (a role that may read them).
  */
 export async function verifyLedger(
   db: pg.Pool,

@@ -2,7 +2,6 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { join } from 'node:path';
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { localPaths, REPOSITORY } from '../../src/local/paths.js';
-import { installRuntime } from './worker-world.js';
 
 /** What a mutant has in place of the real text; the text must stand in the file exactly once. */
 export interface Mutation {
@@ -26,7 +25,6 @@ const LAYERS = ['workflows', 'domain', 'contracts', 'activities'];
  * mutant of. Throws when a text is no longer there.
  */
 export async function bundleMutant(mutations: readonly Mutation[]): Promise<MutantBundle> {
-  installRuntime();
   // Inside the repository, so that packages are found.
   const parent = join(localPaths(process.env).state, 'mutants');
   mkdirSync(parent, { recursive: true });

@@ -69,7 +69,6 @@ const SETTINGS = {
 export async function openWorkerWorld(
   options: { settings?: Readonly<Record<string, string>>; namespace?: string; address?: string } = {},
 ): Promise<WorkerWorld> {
-  installRuntime();
   const [database, custody] = await Promise.all([openTestDatabase(), startSimulatedCustody()]);
   const { address, namespace } = testTemporal();
   const env = {
@@ -106,6 +105,7 @@ export async function openWorkerWorld(
     deps,
     providers,
     async startWorker(how = {}) {
+      installRuntime();
       native ??= await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS });
       return startWorkers(world, native, how);
     },
@@ -121,7 +121,10 @@ export async function openWorkerWorld(
 
 let installed = false;
 
-/** Once in a process: what the SDK warns of is not part of a test's output. */
+/**
+ * Once in a process: what the SDK warns of is not part of a test's output. Only where a worker follows, for without
+ * one nothing would ever end the runtime, nor the process.
+ */
 export function installRuntime(): void {
   if (installed) return;
   installed = true;

@@ -148,7 +148,7 @@ test('fifty callers with a key each get the one address of that name, made once'
   expect([clash.status, clash.body.code]).toEqual([409, 'already_exists']);
 });
 
-test('without any worker the call is answered 202 with its request, and the address is made when one comes', async () => {
+test('without a worker the call is answered 202 with its request, and the address is made when one comes', async () => {
   const unseen = await gateway.get(merchant, `/v1/requests/${requestIdOf('k')}`);
   expect([unseen.status, unseen.body.state]).toEqual([200, 'not_seen']);
   const answer = await gateway.create(merchant, 'k', { prefer: 'wait=1' });

@@ -100,7 +100,7 @@ test('an address that the custodian never shows is created again past his lag, u
   expect(effects.filter((effect) => effect.reference === id)).toHaveLength(1);
 });
 
-test('an address with a wrong key shows that it needs a person, and goes on by itself when that is mended', async () => {
+test('an address with a wrong key shows that it needs a person, and goes on by itself when mended', async () => {
   worker = await world.startWorker();
   const fault = await onCreate({ fault: 'unauthorized' });
   const id = await ask();

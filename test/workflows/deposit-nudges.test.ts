@@ -108,7 +108,7 @@ describe('a deposit that was read so often that its run is full', () => {
     };
   }
 
-  test('goes on in a fresh run, which reads at once for the nudge that was pending and still shows its state', async () => {
+  test('goes on in a fresh run, which reads at once for the pending nudge and shows its state', async () => {
     const run = await fillRun(short, null);
     expect(run.full.scheduled).toBe(4);
     // The pending nudge is not a signal of the new run: it is the read that every run begins with.

@@ -43,11 +43,14 @@ const runsOf = async (workflowId: string) => {
   return runs.length;
 };
 
-test('a notification for a closed workflow is read by the sweep, and its id never runs again', async () => {
+test.each([
+  ['cached', {}],
+  ['replayed at each task', { maxCachedWorkflows: 0 }],
+])('a notification for a closed workflow is read by the sweep, %s, and its id never runs again', async (_, how) => {
   const to = await makeKnownAddress(world);
   const ref = await arrive(world, to);
   const input = depositInput(ref);
-  await startWorker();
+  await startWorker(how);
   await nudgeDeposit(world.temporal, input, { start: true });
   await world.temporal.client.workflow.getHandle(depositWorkflowId(input)).result();
   // The custodian takes back what he said: a fact that only another read can bring.
@@ -112,7 +115,7 @@ test('a late notification of what the custodian never shows goes to a person in 
   await eventually(async () => (await world.owner.query(alert, [ref])).rowCount === 1);
 });
 
-test('one subject that cannot be nudged does not stop the others, and Temporal away is not taken for that', async () => {
+test('one subject that cannot be nudged stops no other', async () => {
   const to = await makeKnownAddress(world);
   const refs = await Promise.all(Array.from({ length: 4 }, () => arrive(world, to)));
   const [poisoned = '', ...sound] = refs;

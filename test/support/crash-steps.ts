@@ -1,0 +1,119 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type pg from 'pg';
+import type { ActivityDeps } from '../../src/activities/deps.js';
+import type { CustodyClient } from '../../src/providers/custody/client.js';
+
+/** What an activity is about to do: a statement, a call to the provider, its answer; a crash fits between any two. */
+export interface Step {
+  readonly activity: string;
+  /** What the activity is about: a deposit, an address, a request, an account. */
+  readonly subject: string;
+  /** From 0, in the order of this attempt. */
+  readonly number: number;
+  readonly label: string;
+}
+
+/** A COMMIT was sent and its answer not read: whoever dies here does not know. */
+export const COMMIT_SENT = 'COMMIT sent';
+/** All is done, and Temporal has not heard of it. */
+export const ANSWER = 'answer';
+
+export interface Stepped {
+  readonly deps: ActivityDeps;
+  activities(real: object): object;
+}
+
+interface Attempt {
+  readonly activity: string;
+  readonly subject: string;
+  steps: number;
+}
+type Tell = (label: string) => Promise<void>;
+
+/** Deps and activities that stop for `at` before each step; `at` may never answer, as after a crash. */
+export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<void>): Stepped {
+  const attempts = new AsyncLocalStorage<Attempt>();
+  const tell: Tell = async (label) => {
+    const attempt = attempts.getStore();
+    if (!attempt) return;
+    const { activity, subject, steps: number } = attempt;
+    attempt.steps += 1;
+    await at({ activity, subject, number, label });
+  };
+  return {
+    deps: { ...deps, pool: steppedPool(deps.pool, tell), custody: (of) => steppedClient(deps.custody(of), tell) },
+    activities: (real) =>
+      wrapFunctions(
+        real,
+        (activity, call) => (input: unknown) =>
+          attempts.run({ activity, subject: subjectOf(input), steps: 0 }, async () => {
+            const answer = await call(input);
+            await tell(ANSWER);
+            return answer;
+          }),
+      ),
+  };
+}
+
+function subjectOf(input: unknown): string {
+  if (typeof input !== 'object' || input === null) return 'none';
+  if ('ref' in input) return String(input.ref);
+  if ('id' in input) return String(input.id);
+  if ('request' in input) return subjectOf(input.request);
+  return 'account' in input ? String(input.account) : 'none';
+}
+
+function steppedPool(pool: pg.Pool, tell: Tell): pg.Pool {
+  return new Proxy(pool, {
+    get(target, name) {
+      if (name === 'query') return steppedQuery(target, tell);
+      if (name === 'connect') return async () => steppedConnection(await target.connect(), tell);
+      return bound(target, name);
+    },
+  });
+}
+
+function steppedConnection(client: pg.PoolClient, tell: Tell): pg.PoolClient {
+  return new Proxy(client, {
+    get: (target, name) => (name === 'query' ? steppedQuery(target, tell) : bound(target, name)),
+  });
+}
+
+function steppedQuery(runner: pg.Pool | pg.PoolClient, tell: Tell) {
+  return async (sql: string, params?: unknown[]) => {
+    await tell(sql.replaceAll(/\s+/g, ' ').slice(0, 60));
+    const answer = runner.query(sql, params);
+    if (sql === 'COMMIT') {
+      answer.catch(() => undefined);
+      await tell(COMMIT_SENT);
+    }
+    return answer;
+  };
+}
+
+function steppedClient(client: CustodyClient, tell: Tell): CustodyClient {
+  return new Proxy(client, {
+    get(target, name) {
+      const real = bound(target, name);
+      if (typeof real !== 'function' || name === 'close') return real;
+      return async (...args: unknown[]) => {
+        await tell(`call ${String(name)}`);
+        return Reflect.apply(real, target, args);
+      };
+    },
+  });
+}
+
+function wrapFunctions(
+  real: object,
+  wrap: (name: string, call: (input: unknown) => Promise<unknown>) => unknown,
+): object {
+  return Object.fromEntries(
+    Object.entries(real).map(([name, call]) => [name, wrap(name, async (input) => Reflect.apply(call, real, [input]))]),
+  );
+}
+
+function bound(target: object, name: string | symbol): unknown {
+  const value: unknown = Reflect.get(target, name, target);
+  return typeof value === 'function' ? value.bind(target) : value;
+}

@@ -1,0 +1,58 @@
+// A worker that stops for ever at chosen steps, so that it can be killed between any two. Started by crash-child.ts.
+import { NativeConnection } from '@temporalio/worker';
+import { createActivities } from '../../src/activities/create-activities.js';
+import type { ActivityDeps } from '../../src/activities/deps.js';
+import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startDepositAddress } from '../../src/client/deposit-addresses.js';
+import { nudgeDeposit } from '../../src/client/deposits.js';
+import { connectTemporal } from '../../src/client/temporal.js';
+import { loadConfig } from '../../src/config.js';
+import { createPool } from '../../src/db/pool.js';
+import { createProviders } from '../../src/providers/create-providers.js';
+import { silentLog } from '../../src/telemetry/log.js';
+import { createWorkers } from '../../src/temporal-workers.js';
+import type { CrashMessage, CrashPoints } from './crash-child.js';
+import { ANSWER, type Step, withSteps } from './crash-steps.js';
+import { installRuntime } from './worker-world.js';
+
+installRuntime();
+const config = loadConfig();
+const left: Record<string, number[]> = JSON.parse(process.env.TEST_CRASH_POINTS ?? '{}') satisfies CrashPoints;
+const assigned = new Map<string, number | undefined>();
+const say = (message: CrashMessage) => process.send?.(message);
+
+/** The first subject that comes to an activity takes its first point, and so on; those that come later go through. */
+async function at(step: Step): Promise<void> {
+  const key = `${step.activity} ${step.subject}`;
+  if (!assigned.has(key)) assigned.set(key, left[step.activity]?.shift());
+  const point = assigned.get(key);
+  if (point === undefined) return;
+  if (step.number === point) {
+    say({ kind: 'held', step });
+    await new Promise(() => {});
+  }
+  if (step.label === ANSWER) say({ kind: 'missed', step, point });
+}
+
+const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'crash-worker' });
+const providers = createProviders(config);
+const temporal = connectTemporal(config);
+const [own] = config.providers;
+const deps: ActivityDeps = {
+  pool,
+  config,
+  log: silentLog,
+  // Accounts of a test's own are all that of the simulator.
+  custody: ({ book }) => providers.custody({ book, account: own?.account ?? 'none' }),
+  nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
+  startDepositAddress: (input) => startDepositAddress(temporal, input),
+};
+const stepped = withSteps(deps, at);
+const workers = await createWorkers({
+  connection: await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
+  config,
+  activities: stepped.activities(createActivities(stepped.deps)),
+  interceptor: (context) => createActivityInterceptor(deps, context),
+});
+say({ kind: 'ready' });
+await Promise.all(workers.map((worker) => worker.run()));

@@ -1,0 +1,45 @@
+import { readFileSync } from 'node:fs';
+import { testTemporal } from '../support/test-temporal.js';
+import { bundleMutant } from '../support/worker-mutants.js';
+
+/** Every workflow in the cache costs memory by what the bundle holds; nearly all of this is the SDK. */
+const BUDGET_KB = 1_800;
+
+const readBundle = () => readFileSync(testTemporal().bundlePath, 'utf8');
+/** Packages whose modules stand in a bundle, by webpack's own comments. */
+const packagesIn = (code: string) =>
+  new Set(Array.from(code.matchAll(/node_modules\/((?:@[^/"]+\/)?[^/"]+)\//g), ([, name]) => name));
+
+test('the workflow bundle holds the SDK and nothing heavy or impure, within its budget', () => {
+  const code = readBundle();
+  const kilobytes = Math.round(Buffer.byteLength(code) / 1_024);
+  const packages = [...packagesIn(code)].join(', ');
+  process.stdout.write(`workflow bundle: ${kilobytes} KB of ${BUDGET_KB}; ${packages}\n`);
+  expect(kilobytes).toBeLessThanOrEqual(BUDGET_KB);
+  for (const name of [
+    'zod',
+    'pg',
+    'undici',
+    'hono',
+    'pino',
+    'decimal.js',
+    '@temporalio/activity',
+    '@temporalio/client',
+  ]) {
+    expect(packagesIn(code)).not.toContain(name);
+  }
+  expect(packagesIn(code)).toContain('@temporalio/workflow');
+});
+
+test('a bundle with zod in it would be found out', async () => {
+  const mutant = await bundleMutant([
+    {
+      file: 'deposit.ts',
+      from: "import { createShow } from './show.js';",
+      to: "import { createShow } from './show.js';\nimport { z } from 'zod';\nexport const seen = z.object({});",
+    },
+  ]);
+  expect(packagesIn(mutant.code)).toContain('zod');
+  expect(Buffer.byteLength(mutant.code) / 1_024).toBeGreaterThan(BUDGET_KB);
+  mutant.remove();
+});
