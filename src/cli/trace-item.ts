@@ -58,9 +58,16 @@ export function traceRows(item: Item, mark: Output['mark']): Cell[][] {
         `${item.type}, ${item.state}, ${item.times}×: ${item.detail}`,
       );
     case 'dead_letter':
-      return row({ text: 'dead letter', mark: mark.bad }, item.id, `of ${item.inboxId}: ${item.reason}`);
-    case 'decision':
-      return row('decision', item.id, `${item.stage}: ${item.choice} by ${item.userId}: ${item.reason}`);
+      return row(
+        { text: 'dead letter', mark: item.state === 'open' ? mark.bad : plain },
+        item.id,
+        `of ${item.inboxId}, ${item.state}, ${item.attempts} attempts, ${item.replays} replays: ${item.reason}`,
+      );
+    case 'decision': {
+      const came = item.outcome === null ? 'not applied yet' : `${item.outcome}: ${item.detail}`;
+      const detail = `${item.choice} ${subject(item.subject)} by ${item.userId} (${item.reason}), ${came}`;
+      return row({ text: 'decision', mark: item.outcome === 'applied' ? plain : mark.warn }, item.id, detail);
+    }
     case 'workflow': {
       const end = item.closedAt === null ? '' : ` at ${utc(item.closedAt)}`;
       return row('workflow', item.type, `${item.id} ${item.status}${end}`);

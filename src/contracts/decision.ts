@@ -7,7 +7,6 @@ export const DECISION_CHOICES = {
   dead_letter: ['replay', 'abandon'],
 } as const;
 export type DecisionSubject = keyof typeof DECISION_CHOICES;
-export type DecisionChoice<Subject extends DecisionSubject> = (typeof DECISION_CHOICES)[Subject][number];
 
 /** A decision that is still to be applied. */
 export interface OpenDecision<Choice extends string = string> {

@@ -87,9 +87,8 @@ function receivableChange(
   result: PostResult | undefined,
 ): ReceivableChange[] {
   const change = result?.moved[1];
-  const movementId = result?.movementId;
-  if (account === undefined || change === undefined || !movementId) return [];
-  return [{ account, owner: record, asset, change, movementId }];
+  if (account === undefined || change === undefined || !result?.movementId) return [];
+  return [{ account, owner: record, asset, change, movementId: result.movementId }];
 }
 
 function movementsOf(source: DepositSource, booking: DepositBooking, ids: readonly bigint[]): MovementInstruction[] {

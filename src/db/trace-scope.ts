@@ -92,12 +92,16 @@ async function subjectOf(tx: Tx, id: string): Promise<{ id: string; traceIds: st
     return row ? { id: row.id, traceIds: [] } : null;
   }
   if (table === undefined) return null;
-  const [row] = await tx.query<{ id: string | null; traceId: string | null }>(
-    `select subject_id as id, trace_id as "traceId" from sverka.${table} where id = $1`,
+  const [row] = await tx.query<{ type: string | null; id: string | null; traceId: string | null }>(
+    `select subject_type as type, subject_id as id, trace_id as "traceId" from sverka.${table} where id = $1`,
     [id],
   );
+  // An alert about an account, a provider or a check: what they are called is no id of a deposit.
+  if (row?.type && UNTRACED.has(row.type)) return { id, traceIds: [] };
   return row ? { id: row.id ?? id, traceIds: row.id === null && row.traceId !== null ? [row.traceId] : [] } : null;
 }
+
+const UNTRACED: ReadonlySet<string> = new Set(['account', 'provider', 'check']);
 
 /** Deposits that a condition names, with what leads to each: its address, the provider's id, the workflow. */
 async function scopeOfDeposits(

@@ -23,8 +23,8 @@ export type TraceItem =
   | (At<'movement'> & { readonly movement: MovementRecord })
   | (At<'event'> & AboutSubject & { readonly id: string; readonly type: string; readonly version: number })
   | AlertItem
-  | (At<'dead_letter'> & { readonly id: string; readonly inboxId: string; readonly reason: string })
-  | (At<'decision'> & AboutSubject & { id: string; stage: string; choice: string; userId: string; reason: string });
+  | DeadLetterItem
+  | DecisionItem;
 
 interface At<Kind extends string> {
   readonly kind: Kind;
@@ -69,6 +69,25 @@ export interface AlertItem extends At<'alert'>, AboutSubject {
   readonly times: number;
 }
 
+export interface DeadLetterItem extends At<'dead_letter'> {
+  readonly id: string;
+  readonly inboxId: string;
+  readonly reason: string;
+  readonly attempts: number;
+  readonly replays: number;
+  readonly state: 'open' | 'abandoned' | 'applied';
+}
+export interface DecisionItem extends At<'decision'>, AboutSubject {
+  readonly id: string;
+  readonly stage: string;
+  readonly choice: string;
+  readonly userId: string;
+  readonly reason: string;
+  /** What came of it: `applied`, `void`, or null while nobody has applied it; `detail` says what was done, or why not. */
+  readonly outcome: 'applied' | 'void' | null;
+  readonly detail: string | null;
+}
+
 export interface Trace {
   readonly scope: TraceScope;
   /** In order of time; what happened at one time stands as one thing led to the next. */
@@ -91,6 +110,7 @@ export async function readTrace(pool: pg.Pool, id: string, book: Book | null): P
       const found = await traceScope(tx, id);
       const scope = book === null ? found : { ...found, book };
       const webhooks = await readWebhooks(tx, scope);
+      const letters = await readDeadLetters(tx, scope);
       const lists = [
         await readPeople(tx, scope),
         await readKeys(tx, scope),
@@ -100,8 +120,8 @@ export async function readTrace(pool: pg.Pool, id: string, book: Book | null): P
         await readMovements(tx, scope),
         await readEvents(tx, scope),
         await readAlerts(tx, scope, webhooks),
-        await readDeadLetters(tx, scope),
-        await readDecisions(tx, scope),
+        letters,
+        await readDecisions(tx, scope, letters),
       ];
       const shown = lists.flatMap((list) => list.slice(0, ITEMS_MAX).reverse());
       // Stable: of one moment, the kinds stay in the order above.
@@ -222,7 +242,7 @@ async function readAlerts(tx: Tx, scope: TraceScope, webhooks: readonly WebhookI
        ${SUBJECT('subject_type', 'subject_id')}
      from sverka.alert
      where (id = any ($1) or subject_id = any ($1) or subject_id = any ($4) or trace_id = any ($2)
-         or subject_id is null and trace_id = any ($5))
+         or subject_type = 'inbox' and subject_id = any ($6) or subject_id is null and trace_id = any ($5))
        and ($3::text is null or book is null or book = $3)
      order by last_seen_at desc ${NEWEST}`,
     [
@@ -231,13 +251,15 @@ async function readAlerts(tx: Tx, scope: TraceScope, webhooks: readonly WebhookI
       scope.book,
       scope.refs.map(({ ref }) => ref),
       webhooks.map(({ traceId }) => traceId),
+      webhooks.map(({ id }) => id),
     ],
   );
 }
 
-async function readDeadLetters(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
+async function readDeadLetters(tx: Tx, scope: TraceScope): Promise<DeadLetterItem[]> {
   return tx.query(
-    `select 'dead_letter' as kind, l.created_at as at, l.id, l.inbox_id as "inboxId", l.reason
+    `select 'dead_letter' as kind, l.created_at as at, l.id, l.inbox_id as "inboxId", l.reason, l.attempts,
+       l.replays, coalesce(l.closed_how, 'open') as state
      from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id
      where (l.id = any ($1) or i.id = any ($1) or l.trace_id = any ($2)
          or (i.provider, i.endpoint, i.subject_ref) in (select * from unnest($4::text[], $5::text[], $6::text[])))
@@ -254,13 +276,15 @@ async function readDeadLetters(tx: Tx, scope: TraceScope): Promise<TraceItem[]> 
   );
 }
 
-async function readDecisions(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
+/** Decisions on a subject, and on the dead letters of its notifications. */
+async function readDecisions(tx: Tx, scope: TraceScope, letters: readonly DeadLetterItem[]): Promise<TraceItem[]> {
   return tx.query(
-    `select 'decision' as kind, created_at as at, id, stage, choice, user_id as "userId", reason,
-       trace_id as "traceId", ${SUBJECT('subject_type', 'subject_id')}
-     from sverka.decision
-     where id = any ($1) or subject_id = any ($1) or user_id = any ($1) or trace_id = any ($2)
-     order by created_at desc ${NEWEST}`,
-    [scope.subjects, scope.traceIds],
+    `select 'decision' as kind, d.created_at as at, d.id, d.stage, d.choice, d.user_id as "userId", d.reason,
+       o.outcome, o.detail, d.trace_id as "traceId", ${SUBJECT('d.subject_type', 'd.subject_id')}
+     from sverka.decision d left join sverka.decision_outcome o on o.decision_id = d.id
+     where d.id = any ($1) or d.subject_id = any ($1) or d.subject_id = any ($3) or d.user_id = any ($1)
+       or d.trace_id = any ($2)
+     order by d.created_at desc ${NEWEST}`,
+    [scope.subjects, scope.traceIds, letters.map(({ id }) => id)],
   );
 }

@@ -1,3 +1,4 @@
+import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, expectDepositInvariants, expectNothingComesOf, openAlerts } from '../support/deposit-facts.js';
 import { type DepositWorld, openDepositWorld, walletOf } from '../support/deposit-world.js';
 
@@ -97,10 +98,13 @@ describe('a key of the journal that is taken although no credited deposit shows 
     const first = await world.arrive(at, { amount: '2', ...output });
     await world.page();
     // A person declares it gone: its movement stays under the key of generation 0.
+    const userId = await makePerson(world.owner, `operator-${amount}`);
+    const { id } = await depositOf(world.owner, first);
+    await decideAs(world.owner, { type: 'deposit', id, choice: 'orphan', userId });
     await world.owner.query(
-      `update sverka.deposit set state = 'orphaned', version = version + 1, actor = 'user:usr_test'
+      `update sverka.deposit set state = 'orphaned', version = version + 1, actor = 'user:' || $2
         where provider_ref = $1`,
-      [first],
+      [first, userId],
     );
     const second = await world.arrive(at, { amount, ...output });
     const other = await world.arrive(at, { amount: '5' });

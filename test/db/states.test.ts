@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
+import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
 
@@ -133,13 +134,19 @@ describe('a deposit', () => {
   it('makes a move of a person only for a person, and writes it down', async () => {
     const { ref, id } = await depositIn('completed');
     expect(await update(id, SET('orphaned'))).toBe('42501');
-    expect(await update(id, SET('orphaned', 'user:usr_1'))).toBe('done');
+    const userId = await makePerson(world.owner, 'operator');
+    const asUser = SET('orphaned', `user:${userId}`);
+    // Nobody becomes a person by saying so: the row of the decision has to be there.
+    expect(await update(id, asUser)).toBe('42501');
+    await decideAs(world.owner, { type: 'deposit', id, choice: 'orphan', userId });
+    expect(await update(id, SET('orphaned', 'user:usr_1'))).toBe('42501');
+    expect(await update(id, asUser)).toBe('done');
     expect(await pathOf(world.owner, id)).toEqual(['noticed', 'confirming', 'credited', 'final', 'orphaned']);
     const { rows } = await world.owner.query(
       'select actor, from_state, version from sverka.audit where subject_id = $1 order by id desc limit 1',
       [id],
     );
-    expect(rows).toEqual([{ actor: 'user:usr_1', from_state: 'final', version: 5 }]);
+    expect(rows).toEqual([{ actor: `user:${userId}`, from_state: 'final', version: 5 }]);
     expect((await depositOf(world.owner, ref)).state).toBe('orphaned');
   });
 

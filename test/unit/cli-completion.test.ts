@@ -23,7 +23,7 @@ function offered(...words: string[]): string[] {
 }
 
 it('bash completes nouns, verbs, their options and the books', () => {
-  expect(offered('de')).toEqual(['deposits']);
+  expect(offered('dep')).toEqual(['deposits']);
   expect(offered('')).toEqual(expect.arrayContaining(['doctor', 'trace', 'merchants', 'keys', 'ledger', 'schedules']));
   expect(offered('keys', '')).toEqual(['create', 'list', 'revoke']);
   expect(offered('keys', 'create', '--re')).toEqual(['--read-only', '--reason']);

@@ -12,12 +12,23 @@ import { REPOSITORY_ROOT } from '../support/tree-files.js';
  * Names that stand in histories and databases for ever: a run that was started under the old one cannot go on, and a
  * key under it is not found again. Add a name here with the capability that brings it; never change or remove one.
  */
-const WORKFLOWS = ['deposit', 'depositAddress', 'depositReconcile', 'inboxSweep'];
+const WORKFLOWS = [
+  'deposit',
+  'depositAddress',
+  'depositReconcile',
+  'driftCheck',
+  'fullCheck',
+  'healthWatch',
+  'inboxSweep',
+];
 const ACTIVITIES = [
   'databaseReserveDepositAddress',
   'databaseSuspectDepositAddress',
   'databaseSweepInbox',
+  'databaseWatchHealth',
   'pageDepositChanges',
+  'pageDriftCheck',
+  'pageFullCheck',
   'providerCreateDepositAddress',
   'providerReadDeposit',
   'providerReadDepositAddress',
@@ -66,6 +77,9 @@ test('ids of workflows and schedules are frozen', () => {
   );
   expect(ids.depositReconcileScheduleId({ book: 'live', provider: 'custody' })).toBe('deposit-reconcile:live:custody');
   expect(ids.INBOX_SWEEP_WORKFLOW_ID).toBe('inbox-sweep');
+  expect(ids.HEALTH_WATCH_WORKFLOW_ID).toBe('health-watch');
+  expect(ids.DRIFT_CHECK_SCHEDULE_ID).toBe('drift-check');
+  expect(ids.FULL_CHECK_SCHEDULE_ID).toBe('full-check');
 });
 
 test('names of task queues are frozen', () => {

@@ -38,7 +38,7 @@ test('nothing that a route refuses is documented under a status that its code do
   }
 });
 
-test('the events of deposits are webhooks, and no withdrawal stands anywhere', () => {
+test('the events of deposits and receivables are webhooks, and no withdrawal stands anywhere', () => {
   expect(Object.keys(document.webhooks)).toEqual([
     'deposit.confirming',
     'deposit.credited',
@@ -46,6 +46,8 @@ test('the events of deposits are webhooks, and no withdrawal stands anywhere', (
     'deposit.orphaned',
     'deposit.rejected',
     'deposit.dropped',
+    'receivable.opened',
+    'receivable.settled',
   ]);
   expect(Object.keys(document.paths).join(' ')).not.toMatch(/withdraw|payout/i);
 });
