@@ -84,7 +84,7 @@ function alertOf(finding: LedgerFinding) {
       : movementId !== null
         ? { type: 'movement', id: movementId }
         : undefined;
-  const detail = `The books do not agree: ${kind} in ${where}. Stop money out and run \`sverka ledger verify --full\`.`;
+  const detail = `The books do not agree: ${kind} in ${where}. Stop money out; run \`sverka ledger verify --full\`.`;
   return { key: keyOf(finding), kind: 'drift', subject, detail };
 }
 
@@ -104,7 +104,8 @@ async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
   return expected.flatMap(({ name, everyMs }, n) => {
     const age = ages[n] ?? 0;
     if (age <= 2 * everyMs + LATE_MS) return [];
-    const detail = `The check ${name} has not run to its end for ${Math.round(age / 60_000)} minutes; see its schedule.`;
+    const minutes = Math.round(age / 60_000);
+    const detail = `The check ${name} has not run to its end for ${minutes} minutes; see its schedule.`;
     return [{ key: `check:${name}`, kind: 'check_late', book: null, subjectType: 'check', subjectId: name, detail }];
   });
 }

@@ -83,7 +83,7 @@ function sortItem(item: CustodyDepositItem): ReadItem {
   return statement === null ? { ok: false, ref } : { ok: true, ref: statement.ref, statement };
 }
 
-/** What the page could not apply now comes again as a nudge, left in the page's own commit; then the cursor may pass. */
+/** What the page could not apply now comes again as a nudge, left in the page's commit; then the cursor may pass. */
 function dueNudges(
   input: DepositReconcileInput,
   page: { read: readonly ReadItem[]; results: readonly AppliedDeposit[]; traceId: string },
@@ -111,7 +111,7 @@ async function tellUnreadable(
     key: `unreadable:${input.provider}:${input.account}`,
     kind: 'unreadable_record',
     book: input.book,
-    detail: `${count} record(s) of a page are outside the contract; they are tried again and then dead letters. Show them to the provider.`,
+    detail: `${count} record(s) of a page are outside the contract: each is tried again alone. Tell the provider.`,
     traceId,
   });
 }

@@ -2,7 +2,7 @@ import type { DepositAddressInput, DepositInput, SweptInbox } from '../contracts
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
 import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
 import { strandedDeposits } from '../db/deposits.js';
-import { alertUnmatched, type ClaimedRow, claimDecided, claimPending } from '../db/inbox.js';
+import { alertUnmatched, type ClaimedRow, claimDecided, claimPending, resolveUnreadable } from '../db/inbox.js';
 import { findRequest } from '../db/requests.js';
 import { seal } from '../db/seal.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
@@ -32,6 +32,7 @@ export function createInboxActivities(deps: ActivityDeps) {
       await alertUnmatched(db, config.SVERKA_UNMATCHED_ALERT_AGE);
       await applyDeadLetterDecisions(deps, db);
       await closeAppliedDeadLetters(db);
+      await resolveUnreadable(db);
       const attempt = createAttempts(deps);
       const limits = { most: ROWS_PER_SWEEP, graceMs: config.SVERKA_SWEEP_GRACE, leaseMs: LEASE_MS };
       const decided = await claimDecided(db, limits);

@@ -30,7 +30,7 @@ export async function countRowFault(
         kind: 'dead_letter',
         book,
         subject: { type: 'inbox', id },
-        detail: `A notification failed ${attempts} times for its own fault (${reason}); see \`sverka deadletters list\`.`,
+        detail: `A notification failed ${attempts} times for its own fault (${reason}): \`sverka deadletters list\`.`,
         traceId,
       });
     }
@@ -38,7 +38,7 @@ export async function countRowFault(
   });
 }
 
-/** The record itself is outside the contract, or the database takes it for none; any other failure may pass by itself. */
+/** The record itself is outside the contract, or refused by the database; any other failure may pass by itself. */
 function ownFault(error: unknown): string | null {
   if (error instanceof ProviderError) {
     return error.kind === 'garbage' && !error.countsForBreaker ? 'unreadable_record' : null;

@@ -17,7 +17,7 @@ import { importLedgerCommand } from './commands/ledger-import.js';
 import { createMerchantCommand, listMerchantsCommand, showMerchantCommand } from './commands/merchants.js';
 import { listSchedulesCommand, runScheduleCommand } from './commands/schedules.js';
 import { traceCommand } from './commands/trace.js';
-import { loginLinkCommand } from './commands/users.js';
+import { userLoginLinkCommand } from './commands/users.js';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -42,6 +42,6 @@ export const COMMANDS: readonly Command[] = [
   importLedgerCommand,
   listSchedulesCommand,
   runScheduleCommand,
-  loginLinkCommand,
+  userLoginLinkCommand,
   createCompletionCommand(() => COMMANDS),
 ];

@@ -249,7 +249,7 @@ async function tellPeople(tx: Tx, batch: DepositBatch, moving: readonly WeighedD
         kind: 'deposit_needs_person',
         book: record.book,
         subject: { type: 'deposit', id: record.id },
-        detail: `A deposit waits for a person (${reason}). Ask the custodian, then \`sverka deposits decide ${record.id}\`.`,
+        detail: `A deposit waits for a person (${reason}): ask the custodian, then \`sverka deposits decide\`.`,
         traceId: batch.traceId,
       });
     } else if (flagged || before === 'parked') {

@@ -188,8 +188,8 @@ export async function claimPending(
 }
 
 /**
- * What people decided on deposits is a reason to look, too: one row for each open decision, claimed by whoever makes it.
- * Answers those made now; if nobody comes for them they come again by `claimPending`.
+ * What people decided on deposits is a reason to look, too: one row for each open decision, claimed by whoever makes
+ * it. Answers those made now; if nobody comes for them they come again by `claimPending`.
  */
 export async function claimDecided(db: Tx, limits: { most: number; leaseMs: number }): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
@@ -234,6 +234,16 @@ export async function alertUnmatched(db: Tx, olderThanMs: number): Promise<numbe
     [olderThanMs],
   );
   return rows.length;
+}
+
+/** The alert of records outside the contract is over when each of them was read, or is a dead letter with its own. */
+export async function resolveUnreadable(db: Tx): Promise<void> {
+  await db.query(
+    `select sverka.resolve_alert(a.key) from sverka.alert a
+     where a.kind = 'unreadable_record' and a.key like 'unreadable:%' and a.state = 'open'
+       and not exists (select from sverka.inbox i where i.status in ('pending', 'unmatched')
+         and i.reason = 'unreadable_record' and a.key = 'unreadable:' || i.provider || ':' || i.endpoint)`,
+  );
 }
 
 /** First wait after a row's own fault, and the longest. */

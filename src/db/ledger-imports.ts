@@ -26,7 +26,7 @@ export async function findLedgerImport(db: Tx, fileHash: Buffer): Promise<Ledger
   return rows[0] ?? null;
 }
 
-/** Leaves the lines for the worker to post, all or none (the console's role). One that was refused is asked for again. */
+/** Leaves the lines for the worker to post, all or none (the console's role). A refused file is asked for again. */
 export async function requestLedgerImport(
   db: Tx,
   file: { readonly hash: Buffer; readonly openings: readonly OpeningBalance[]; readonly traceId: string },

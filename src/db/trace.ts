@@ -83,7 +83,7 @@ export interface DecisionItem extends At<'decision'>, AboutSubject {
   readonly choice: string;
   readonly userId: string;
   readonly reason: string;
-  /** What came of it: `applied`, `void`, or null while nobody has applied it; `detail` says what was done, or why not. */
+  /** What came of it; null while nobody has applied it. `detail` says what was done, or why not. */
   readonly outcome: 'applied' | 'void' | null;
   readonly detail: string | null;
 }

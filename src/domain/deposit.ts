@@ -169,7 +169,7 @@ export function planDecision(
   }
 }
 
-/** What a person can decide on a deposit as it stands; whether it fits the record of then is seen when it is applied. */
+/** What a person can decide on a deposit as it stands; whether it still fits is seen when it is applied. */
 export function decidable(standing: {
   readonly state: DepositState;
   readonly flag: string | null;
@@ -186,7 +186,7 @@ export function decidable(standing: {
   return DEPOSIT_CHOICES.filter((choice) => possible[choice]);
 }
 
-/** What cannot be booked goes to a person, with the reason. Null where it is too late for that: then the record decides. */
+/** What cannot be booked goes to a person, with the reason. Null where it is too late: then the record decides. */
 export function planParking(standing: DepositStanding, reason: string): DepositPlan | null {
   return divert(standing, { to: 'parked', reason });
 }

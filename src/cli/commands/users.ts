@@ -5,7 +5,7 @@ import { CliFailure, EXIT } from '../failure.js';
 import { answerDryRun } from '../resources.js';
 import { writeFreshLink } from '../sign-in.js';
 
-export const loginLinkCommand: Command = {
+export const userLoginLinkCommand: Command = {
   path: ['users', 'login-link'],
   summary: 'a fresh one-time link of a person, in the file of the local run; older ones are void',
   args: [{ name: '<login>', description: 'such as operator' }],
