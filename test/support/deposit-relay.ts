@@ -20,6 +20,8 @@ export interface TestRelay {
   /** Subjects it would have nudged. */
   readonly nudges: string[];
   readonly counts: { rejected: number; failed: number };
+  /** Moves the clock that freshness is judged by. */
+  readonly clock: { aheadMs: number };
   /** Posts a signed body to the live endpoint; answers the status. */
   post(body: string | Buffer, options?: PostOptions): Promise<{ status: number; text: string; headers: Headers }>;
   close(): Promise<void>;
@@ -35,12 +37,13 @@ export interface PostOptions {
 
 export async function openTestRelay(
   database: TestDatabase,
-  options: { secrets?: readonly string[]; rateLimit?: number; port?: number } = {},
+  options: { secrets?: readonly string[]; rateLimit?: number; port?: number; databaseUrl?: string } = {},
 ): Promise<TestRelay> {
-  const pool = createPool(database.urlFor('relay'), { max: 4, applicationName: 'test-relay' });
+  const pool = createPool(options.databaseUrl ?? database.urlFor('relay'), { max: 4, applicationName: 'test-relay' });
   const db = queriesOf(pool);
   const nudges: string[] = [];
   const counts = { rejected: 0, failed: 0 };
+  const clock = { aheadMs: 0 };
   const provider = (book: 'live' | 'test', webhookSecrets: readonly string[]): ProviderConfig => ({
     provider: 'custody',
     book,
@@ -50,10 +53,10 @@ export async function openTestRelay(
     webhookSecrets,
   });
   const app = createRelayApp({
-    endpoints: createEndpoints([
-      provider('live', options.secrets ?? [TEST_SECRET]),
-      provider('test', [`t${TEST_SECRET}`]),
-    ]),
+    endpoints: createEndpoints(
+      [provider('live', options.secrets ?? [TEST_SECRET]), provider('test', [`t${TEST_SECRET}`])],
+      () => Date.now() + clock.aheadMs,
+    ),
     log: silentLog,
     rateLimit: options.rateLimit ?? 10_000,
     accept: createBatcher((batch: readonly Delivery[]) => acceptDeliveries(db, batch), {
@@ -71,6 +74,7 @@ export async function openTestRelay(
     pool,
     nudges,
     counts,
+    clock,
     post: (body, how = {}) => post(listener.url, body, how),
     async close() {
       await listener.close(1_000);

@@ -9,6 +9,10 @@ export interface TcpProxy {
   cutAll(): void;
   /** Lets what the client sends next reach the server, and ends the connection instead of passing on the answer. */
   cutBeforeTheNextAnswer(): void;
+  /** Does that for the next so many COMMITs of any connection: each is forwarded, its answer never arrives. */
+  cutAfterCommits(count: number): void;
+  /** How many COMMITs were cut off so. */
+  commitsCut(): number;
   /** New connections are taken and then hear nothing. */
   holdNewConnections(): void;
   /** Ends those held; new ones pass again. */
@@ -16,19 +20,32 @@ export interface TcpProxy {
   close(): Promise<void>;
 }
 
+/** A whole query message of PostgreSQL's protocol: kind, length, text, NUL. */
+const COMMIT = Buffer.from('Q\0\0\0\u000bCOMMIT\0');
+
 export async function openTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(target);
   const sockets = new Set<Socket>();
   let cutting = false;
   let holding = false;
+  let commitsToCut = 0;
+  let commitsCut = 0;
   const server = createServer((client) => {
     keep(client);
     if (holding) return;
     const upstream = keep(connect(Number(port), hostname));
-    client.on('data', (bytes) => upstream.write(bytes));
+    let ambiguous = false;
+    client.on('data', (bytes: Buffer) => {
+      if (commitsToCut > 0 && bytes.includes(COMMIT)) {
+        commitsToCut -= 1;
+        ambiguous = true;
+      }
+      upstream.write(bytes);
+    });
     upstream.on('data', (bytes) => {
-      if (!cutting) return void client.write(bytes);
-      cutting = false;
+      if (!cutting && !ambiguous) return void client.write(bytes);
+      if (ambiguous) commitsCut += 1;
+      else cutting = false;
       client.destroy();
       upstream.end();
     });
@@ -56,6 +73,10 @@ export async function openTcpProxy(target: string): Promise<TcpProxy> {
     cutBeforeTheNextAnswer: () => {
       cutting = true;
     },
+    cutAfterCommits: (count) => {
+      commitsToCut = count;
+    },
+    commitsCut: () => commitsCut,
     holdNewConnections: () => {
       holding = true;
     },

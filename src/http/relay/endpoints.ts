@@ -40,8 +40,14 @@ export interface Endpoint {
   mask(rawBody: Buffer): Buffer;
 }
 
-/** The endpoints of this configuration, by path; `/hooks/<provider>` is the one named `default`. */
-export function createEndpoints(providers: readonly ProviderConfig[]): ReadonlyMap<string, Endpoint> {
+/**
+ * The endpoints of this configuration, by path; `/hooks/<provider>` is the one named `default`. `now` is the clock
+ * that freshness is judged by, in milliseconds.
+ */
+export function createEndpoints(
+  providers: readonly ProviderConfig[],
+  now: () => number = Date.now,
+): ReadonlyMap<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
   for (const { provider, account, book, webhookSecrets } of providers) {
     const reader = READERS[provider];
@@ -49,7 +55,7 @@ export function createEndpoints(providers: readonly ProviderConfig[]): ReadonlyM
       provider,
       name: account,
       book,
-      verify: (rawBody, headers) => reader.verify({ rawBody, headers, secrets: webhookSecrets, nowMs: Date.now() }),
+      verify: (rawBody, headers) => reader.verify({ rawBody, headers, secrets: webhookSecrets, nowMs: now() }),
       mask: reader.mask,
       read: (rawBody) => {
         const named = reader.name(rawBody);
