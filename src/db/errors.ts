@@ -15,7 +15,7 @@ export class DatabaseError extends Error {
 /** Nothing was written: a lock, a deadlock, a time limit or a key taken meanwhile. Run the transaction again. */
 export class Retryable extends DatabaseError {}
 
-/** PostgreSQL cannot be reached, starts or stops, or has no connection free. Nothing is known to be committed. */
+/** PostgreSQL cannot be reached or cannot write, or no connection is free. Nothing is known to be committed. */
 export class Unavailable extends DatabaseError {}
 
 /** COMMIT was sent and its answer was lost: it may have happened. Ask by a unique key; running it again is safe. */
@@ -43,6 +43,8 @@ export class BadValue extends DatabaseError {}
 const RETRYABLE = new Set(['55P03', '57014', '40P01', '40001']);
 /** Shutting down, crashed, starting, too many connections, ended while idle in or by length of a transaction. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25P04']);
+/** It has run out of disk, memory or a configured limit, or cannot read its files: nothing was written, and it may pass. */
+const EXHAUSTED = new Set(['53100', '53200', '53400', '58030']);
 const SOCKET = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
 );
@@ -69,6 +71,7 @@ export function translateDatabaseError(error: unknown): unknown {
   const options = { cause: error, sqlstate };
   if (isConnectionLoss(error)) return new Unavailable(`PostgreSQL is not available: ${error.message}`, options);
   if (sqlstate === null) return error;
+  if (EXHAUSTED.has(sqlstate)) return new Unavailable(`PostgreSQL cannot write now: ${error.message}`, options);
   if (RETRYABLE.has(sqlstate)) return new Retryable(`Run this transaction again: ${error.message}`, options);
   if (sqlstate === '23505') {
     const constraint = 'constraint' in error ? String(error.constraint) : '';

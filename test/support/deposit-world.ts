@@ -76,12 +76,14 @@ export interface DepositWorldOptions {
   readonly hookUrl?: string;
   readonly env?: NodeJS.ProcessEnv;
   readonly connections?: number;
+  /** Another database than a clone of the run's template; the world closes it. */
+  readonly database?: TestDatabase;
   /** Stands between the activities and the real client. */
   readonly client?: (real: CustodyClient) => CustodyClient;
 }
 
 export async function openDepositWorld(options: DepositWorldOptions = {}): Promise<DepositWorld> {
-  const database = await openTestDatabase();
+  const database = options.database ?? (await openTestDatabase());
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
   const max = options.connections ?? 12;
   const pool = createPool(database.urlFor('worker'), { max, applicationName: 'sverka-worker' });
