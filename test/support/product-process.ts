@@ -28,8 +28,9 @@ const PORT = { gateway: 'SVERKA_GATEWAY_PORT', relay: 'SVERKA_RELAY_PORT', worke
 export async function startProduct(
   name: keyof typeof PORT,
   env: Readonly<Record<string, string>>,
+  at: { port?: number } = {},
 ): Promise<ProductProcess> {
-  const [port, opsPort] = [await freePort(), await freePort()];
+  const [port, opsPort] = [at.port ?? (await freePort()), await freePort()];
   const folder = mkdtempSync(join(tmpdir(), `sverka-${name}-`));
   const logFile = join(folder, 'log.jsonl');
   const child: ChildProcess = fork(join(REPOSITORY, `src/${name}.ts`), {
