@@ -35,6 +35,7 @@ export async function playDeposits(run: StoryRun, expect: Expect): Promise<void>
   await lost(stage, address);
   await workerKilled(stage, address);
   await settled(stage);
+  await decided(stage, address);
   await balanced(stage, { before, address });
 }
 
@@ -153,6 +154,30 @@ async function settled(stage: Stage): Promise<void> {
   expect('12.345678 USDC settle in dollars', 'USD', deposit?.at('credited', 'asset').text ?? null);
 }
 
+/** What we cannot book goes to a person, who decides under an own login, bound to what was seen. */
+async function decided(stage: Stage, address: string): Promise<void> {
+  const { custodian, expect } = stage;
+  const ref = await send(stage, { address, amount: '1.2345678' });
+  const parked = await until(() => find(stage, ref, ['parked']));
+  expect(
+    'an amount finer than the token is parked for a person',
+    'amount_too_precise',
+    parked?.at('reason').text ?? null,
+  );
+  await custodian(`/deposits/${ref}`, { method: 'PATCH', body: { amount: '1.5' } });
+  // The correction has to be seen before anybody can decide on it.
+  await until(async () =>
+    (await find(stage, ref, ['parked']))?.at('reported', 'amount').text === '1.5' ? true : null,
+  );
+  const why = ['--reason', 'corrected by the custodian', '--as', 'operator', '--yes'];
+  await sverka('deposits', 'decide', parked?.at('id').text ?? '', '--retry', ...why);
+  expect(
+    '… the custodian corrects it and an operator lets it be tried again',
+    'final 1.500000',
+    await outcome(stage, ref),
+  );
+}
+
 /** Their truth against ours, both ways, and the books against the statement. */
 async function balanced(stage: Stage, { before, address }: { before: string; address: string }): Promise<void> {
   const { api, custodian, expect } = stage;
@@ -176,7 +201,7 @@ async function balanced(stage: Stage, { before, address }: { before: string; add
     before,
     await available(stage, 'USDT-TRC20'),
   );
-  const verified = await sverka('ledger', 'verify');
+  const verified = await sverka('ledger', 'verify', '--full');
   expect(
     'the books, rebuilt from their entries, hold',
     '0 findings',
