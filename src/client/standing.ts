@@ -70,6 +70,7 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
     };
   });
   return [
+    ...reconciles,
     {
       ...scheduled(DRIFT_CHECK_SCHEDULE_ID, 'driftCheck', drift),
       spec: { intervals: [{ every: config.SVERKA_DRIFT_CHECK_INTERVAL }] },
@@ -78,7 +79,6 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
       ...scheduled(FULL_CHECK_SCHEDULE_ID, 'fullCheck', full),
       spec: { intervals: [{ every: DAY_MS, offset: FULL_CHECK_OFFSET_MS }] },
     },
-    ...reconciles,
   ];
 }
 
@@ -97,7 +97,7 @@ async function ensureSchedule({ client }: Temporal, options: ScheduleOptions): P
 
 /** What we decide of a schedule, in a form that can be compared. */
 function shapeOf({ spec, policies, action }: Pick<ScheduleOptions, 'spec' | 'policies' | 'action'>): string {
-  const intervals = spec.intervals?.map(({ every }) => every);
+  const intervals = spec.intervals?.map(({ every, offset }) => [every, offset ?? 0]);
   const { overlap, catchupWindow } = policies ?? {};
   const { workflowType, workflowId, taskQueue, args } = action;
   return JSON.stringify([intervals, overlap, catchupWindow, workflowType, workflowId, taskQueue, args]);

@@ -109,9 +109,8 @@ describe('doctor', () => {
       ...['Kind', 'State', 'Merchant', 'Ref', 'Book', 'NeedsOperator'].map(
         (name) => `search-attribute:Sverka${name} missing`,
       ),
-      'workflow:inbox-sweep missing',
-      `schedule:${LIVE} missing`,
-      'schedule:deposit-reconcile:test:custody missing',
+      ...['workflow:inbox-sweep missing', 'workflow:health-watch missing', `schedule:${LIVE} missing`],
+      ...['deposit-reconcile:test:custody', 'drift-check', 'full-check'].map((id) => `schedule:${id} missing`),
     ]);
     expect((await cli.run('doctor')).code).toBe(1);
   });
@@ -170,12 +169,15 @@ describe('schedules', () => {
     expect(data).toMatchObject([
       { object: 'schedule', id: LIVE, workflow_type: 'depositReconcile', every_ms: [3_600_000], paused: false },
       { object: 'schedule', id: 'deposit-reconcile:test:custody', next_run_at: expect.stringMatching(/Z$/) },
+      { object: 'schedule', id: 'drift-check', workflow_type: 'driftCheck', every_ms: [3_600_000] },
+      { object: 'schedule', id: 'full-check', workflow_type: 'fullCheck', every_ms: [86_400_000] },
     ]);
-    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(1);
+    // What serves both books belongs to each.
+    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(3);
     const first = await cli.json(['schedules', 'list', '--limit', '1']);
     expect(first).toMatchObject({ data: [{ id: LIVE }], has_more: true });
     const next = ['schedules', 'list', '--limit', '1', '--cursor', String(first['next_cursor'])];
-    expect(await cli.json(next)).toMatchObject({ data: [{ id: 'deposit-reconcile:test:custody' }], has_more: false });
+    expect(await cli.json(next)).toMatchObject({ data: [{ id: 'deposit-reconcile:test:custody' }], has_more: true });
   });
 
   it('run does what a run on time does, waits for it and prints its counts; a paused one runs, too', async () => {
@@ -192,6 +194,12 @@ describe('schedules', () => {
     const again = await cli.run('schedules', 'run', LIVE);
     expect(again.code).toBe(0);
     expect(again.stdout).toMatch(/^changed +0$/m);
+  });
+
+  it.each(['drift-check', 'full-check'])('run %s looks at the books now, and prints what it found', async (id) => {
+    expect(await cli.json(['schedules', 'run', id])).toMatchObject({
+      result: { entries: expect.any(Number), findings: 0 },
+    });
   });
 
   it('run with --dry-run starts nothing, and one that is not there ends with 3', async () => {

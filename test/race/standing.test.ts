@@ -1,6 +1,6 @@
 import { ensureStanding, schedulesOf } from '../../src/client/standing.js';
 import { connectTemporal } from '../../src/client/temporal.js';
-import { INBOX_SWEEP_WORKFLOW_ID } from '../../src/contracts/ids.js';
+import { HEALTH_WATCH_WORKFLOW_ID, INBOX_SWEEP_WORKFLOW_ID } from '../../src/contracts/ids.js';
 import { makeNamespace } from '../support/worker-namespaces.js';
 import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
 
@@ -25,26 +25,35 @@ async function ensureAtOnce(settings: object = {}): Promise<void> {
   }
 }
 
+const STANDING = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID];
+const standing = () => Promise.all(STANDING.map((id) => world.temporal.client.workflow.getHandle(id).describe()));
+
+/** What each schedule starts. */
+const TYPES: Readonly<Record<string, string>> = {
+  'deposit-reconcile:live:custody': 'depositReconcile',
+  'deposit-reconcile:test:custody': 'depositReconcile',
+  'drift-check': 'driftCheck',
+  'full-check': 'fullCheck',
+};
 const scheduleIds = () => schedulesOf(world.temporal, world.config).map(({ scheduleId }) => scheduleId);
 const describeSchedule = (id: string) => world.temporal.client.schedule.getHandle(id).describe();
 
-test('ten workers that start at once make one sweep and one schedule for each account', async () => {
+test('ten workers that start at once make each standing workflow and each schedule once', async () => {
   await ensureAtOnce();
-  const sweep = world.temporal.client.workflow.getHandle(INBOX_SWEEP_WORKFLOW_ID);
-  const { runId, status } = await sweep.describe();
-  expect(status.name).toBe('RUNNING');
-  expect(scheduleIds()).toEqual(['deposit-reconcile:live:custody', 'deposit-reconcile:test:custody']);
+  const before = await standing();
+  expect(before.map(({ status }) => status.name)).toEqual(['RUNNING', 'RUNNING']);
+  expect(scheduleIds()).toEqual(Object.keys(TYPES));
   for (const id of scheduleIds()) {
     const { policies, action, state } = await describeSchedule(id);
     expect([policies.overlap, policies.catchupWindow, state.paused]).toEqual(['SKIP', 3_600_000, false]);
     expect(action).toMatchObject({
-      workflowType: 'depositReconcile',
+      workflowType: TYPES[id],
       workflowId: id,
       taskQueue: world.config.SVERKA_TASK_QUEUE,
     });
   }
   await ensureAtOnce();
-  expect((await sweep.describe()).runId).toBe(runId);
+  expect((await standing()).map(({ runId }) => runId)).toEqual(before.map(({ runId }) => runId));
   // Nothing was to be changed, so nothing was written: a pause in that moment could not have been lost.
   for (const id of scheduleIds()) expect((await describeSchedule(id)).info.lastUpdatedAt).toBeUndefined();
 });
@@ -76,7 +85,7 @@ test('a schedule that is triggered starts one bounded run', async () => {
   const { workflowId, firstExecutionRunId } = run.workflow;
   const result = await world.temporal.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
   expect(result).toMatchObject({ items: 0, more: false });
-  await world.temporal.client.workflow.getHandle(INBOX_SWEEP_WORKFLOW_ID).terminate('the test is over');
+  for (const id of STANDING) await world.temporal.client.workflow.getHandle(id).terminate('the test is over');
   await worker.stop();
 });
 
