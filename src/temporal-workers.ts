@@ -1,8 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '@temporalio/activity';
 import { type ActivityInboundCallsInterceptor, type NativeConnection, Worker } from '@temporalio/worker';
 import type { Config } from './config.js';
-import { providerTaskQueue } from './contracts/ids.js';
+import { providerTaskQueue, WORKFLOW_NAMES } from './contracts/ids.js';
 
 /** Running activities get this long at a stop; a container's grace period must be longer. */
 const SHUTDOWN_GRACE_MS = 8_000;
@@ -38,7 +39,7 @@ export async function createWorkers(options: {
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
-      : { workflowBundle: { codePath: config.SVERKA_WORKFLOW_BUNDLE } }),
+      : { workflowBundle: { codePath: withAllWorkflows(config.SVERKA_WORKFLOW_BUNDLE) } }),
   });
   const names = [...new Set(config.providers.map(({ provider }) => provider))];
   const providers = names.map((name) =>
@@ -49,4 +50,12 @@ export async function createWorkers(options: {
     }),
   );
   return [workflows, ...(await Promise.all(providers))];
+}
+
+/** The same path; throws, naming them, when that bundle lacks workflows: their runs would wait for ever, unseen. */
+export function withAllWorkflows(codePath: string): string {
+  const code = readFileSync(codePath, 'utf8');
+  const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`));
+  if (lacking.length === 0) return codePath;
+  throw new Error(`${codePath} has no workflow ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
 }

@@ -71,3 +71,14 @@ export const FULL_CHECK_SCHEDULE_ID = 'full-check';
 export function providerTaskQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-provider-${provider}`;
 }
+
+/** Every workflow there is, by the name that Temporal keeps; a bundle without one of them is refused at start. */
+export const WORKFLOW_NAMES = [
+  'deposit',
+  'depositAddress',
+  'depositReconcile',
+  'driftCheck',
+  'fullCheck',
+  'healthWatch',
+  'inboxSweep',
+] as const;

@@ -53,6 +53,7 @@ test('workflow names are frozen, and each is the name of its function', () => {
     return specifiers.map(({ orig, exported: as }) => ({ name: orig.value, as: as?.value ?? orig.value }));
   });
   expect(exported.map(({ as }) => as).toSorted()).toEqual(WORKFLOWS);
+  expect(ids.WORKFLOW_NAMES).toEqual(WORKFLOWS);
   expect(exported.filter(({ name, as }) => name !== as)).toEqual([]);
 });
 

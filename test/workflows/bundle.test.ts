@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { withAllWorkflows } from '../../src/temporal-workers.js';
 import { testTemporal } from '../support/test-temporal.js';
 import { bundleMutant } from '../support/worker-mutants.js';
 
@@ -41,5 +42,14 @@ test('a bundle with zod in it would be found out', async () => {
   ]);
   expect(packagesIn(mutant.code)).toContain('zod');
   expect(Buffer.byteLength(mutant.code) / 1_024).toBeGreaterThan(BUDGET_KB);
+  mutant.remove();
+});
+
+test('a bundle that lacks a workflow is refused at the start of a worker, with its name [CASES L19]', async () => {
+  const mutant = await bundleMutant([
+    { file: 'index.ts', from: "export { inboxSweep } from './inbox-sweep.js';\n", to: '' },
+  ]);
+  expect(() => withAllWorkflows(mutant.path)).toThrow(/no workflow inboxSweep: bundle again/);
+  expect(withAllWorkflows(testTemporal().bundlePath)).toBe(testTemporal().bundlePath);
   mutant.remove();
 });
