@@ -43,7 +43,7 @@ export class BadValue extends DatabaseError {}
 const RETRYABLE = new Set(['55P03', '57014', '40P01', '40001']);
 /** Shutting down, crashed, starting, too many connections, ended while idle in or by length of a transaction. */
 const UNAVAILABLE = new Set(['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25P04']);
-/** It has run out of disk, memory or a configured limit, or cannot read its files: nothing was written, and it may pass. */
+/** Out of disk, memory or a configured limit, or its files cannot be read: nothing was written, and it may pass. */
 const EXHAUSTED = new Set(['53100', '53200', '53400', '58030']);
 const SOCKET = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),

@@ -14,6 +14,7 @@ import { openTestRelay, type TestRelay } from '../support/deposit-relay.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld, walletOf } from '../support/deposit-world.js';
 import { balanceOf, fund, keyOf, movement, openPurse } from '../support/journal-fixtures.js';
 import { expectMoneyInvariants } from '../support/money-invariants.js';
+import { eventually } from '../support/simulated-custody.js';
 
 let world: DepositWorld;
 let relay: TestRelay;
@@ -70,7 +71,7 @@ it('of a hundred that wait, the one whose record cannot be read is set aside, 99
 });
 
 describe('a notice for what we do not know', () => {
-  it('a deposit, an address or a merchant is kept for later and makes neither money nor owner [CASES A07]', async () => {
+  it('a deposit, an address or a merchant is kept and makes neither money nor owner [CASES A07]', async () => {
     const nowhere = await world.arrive(`T${'8'.repeat(33)}`, { amount: '5', network: 'tron', asset: 'USDT-TRC20' });
     const before = await owners();
     const strangers = [
@@ -107,7 +108,7 @@ describe('a notice for what we do not know', () => {
   });
 });
 
-it('a custodian that is limited, broken, cut, garbled and slow, one after the other: one credit [CASES J06]', async () => {
+it('a custodian that is limited, broken, cut, garbled and slow, one after the other: one credit', async () => {
   const slow = await openDepositWorld({ env: { SVERKA_PROVIDER_TIMEOUT: '200ms' } });
   try {
     const to = await slow.address();
@@ -135,6 +136,28 @@ it('a custodian that is limited, broken, cut, garbled and slow, one after the ot
   }
 });
 
+it('one connection is enough for everything, and it is free while the custodian hangs [CASES K10]', async () => {
+  const narrow = await openDepositWorld({ connections: 1, env: { SVERKA_SWEEP_GRACE: '1ms' } });
+  try {
+    const to = await narrow.address();
+    const refs = await Promise.all([1, 2, 3, 4].map(() => narrow.arrive(to, { amount: '5' })));
+    await narrow.drive('POST', '/_sim/faults', { match: { method: 'GET' }, fault: 'slow', ms: 400, times: 5 });
+    const work = Promise.all([...refs.map((ref) => narrow.read(ref)), narrow.page(), narrow.sweep()]);
+    await eventually(async () => {
+      const { faults } = JSON.parse(JSON.stringify(await narrow.drive('GET', '/_sim/faults')));
+      return faults[0].hits > 0;
+    });
+    // Others get the one connection meanwhile, and the custodian sees no transaction that waits for him.
+    expect(await walletOf(narrow, to)).toBe('0.000000');
+    await work;
+    expect((await narrow.truth()).open_transactions).toMatchObject({ max: 0, measured: 5 });
+    expect(await walletOf(narrow, to)).toBe('20.000000');
+    await expectDepositInvariants(narrow.owner);
+  } finally {
+    await narrow.close();
+  }
+});
+
 it('our own sweep of an address into a wallet of the custodian’s is no deposit of anybody [CASES H11]', async () => {
   const came = await world.arrive(at, { amount: '50', tx_hash: 'aa'.repeat(32), output_index: 0 });
   await world.read(came);
@@ -153,7 +176,7 @@ it('our own sweep of an address into a wallet of the custodian’s is no deposit
   expect(await walletOf(world, at)).toBe('50.000000');
 });
 
-it('a delivery that comes again after its row is gone is stored anew, read, and changes nothing [CASES A02]', async () => {
+it('a delivery that comes again after its row is gone is stored anew, read, and changes nothing', async () => {
   const ref = await world.arrive(at, { amount: '5' });
   const body = notification(ref);
   await relay.post(body);

@@ -10,7 +10,7 @@ const SCRIPT = join(import.meta.dirname, '../support/journal-caller.ts');
 const PROCESSES = 5;
 const DEBITS = 25;
 
-it('125 debits of 1 on a wallet of 100 from five processes: 100 are posted, nobody is given up [CASES J09]', async () => {
+it('125 debits of 1 on a wallet of 100 from five processes: exactly 100 are posted [CASES J09]', async () => {
   const database = await openTestDatabase();
   const pool = createPool(database.urlFor('worker'), { max: 2, applicationName: 'test' });
   const purse = await openPurse(pool);

@@ -35,7 +35,7 @@ afterAll(async () => {
   await own?.close();
 });
 
-it('ten kills of PostgreSQL under load: nothing acknowledged is lost, nothing is booked twice [CASES A12]', async () => {
+it('ten kills of PostgreSQL under load: nothing acknowledged is lost, nothing doubled [CASES A12]', async () => {
   const at = await world.address();
   const load = startLoad(at);
   for (let kill = 1; kill <= KILLS; kill += 1) {

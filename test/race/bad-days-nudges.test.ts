@@ -27,7 +27,7 @@ const nudge = (input: DepositInput) => nudgeDeposit(world.temporal, input, { sta
 const handle = (input: DepositInput) => world.temporal.client.workflow.getHandle(depositWorkflowId(input));
 const runOf = async (input: DepositInput) => (await handle(input).describe()).runId;
 
-test('200 nudges a second through continue-as-new: other polls stay on time, the last word is read [CASES L08]', async () => {
+test('200 nudges a second through continue-as-new: polls stay on time, the last word is read [CASES L08]', async () => {
   const to = await makeKnownAddress(world);
   const [noisy, quiet] = [
     depositInput(await arrive(world, to, { status: 'confirming' })),

@@ -26,7 +26,12 @@ export interface ProductWorld {
     truth(): Promise<Truth>;
   };
   /** Calls the gateway as the merchant. */
-  call(method: string, path: string, body?: object): Promise<{ status: number; headers: Headers; json: Json }>;
+  call(
+    method: string,
+    path: string,
+    body?: object,
+    key?: string,
+  ): Promise<{ status: number; headers: Headers; json: Json }>;
   /** Delivers a signed notification to the relay; 0 when nobody answers. */
   notify(body: string): Promise<number>;
   /** `ok`, `degraded`, `failed` by `/readyz` of each process, in the order gateway, relay, worker. */
@@ -40,6 +45,11 @@ export interface ProductWorld {
   close(): Promise<void>;
 }
 type Json = Readonly<Record<string, unknown>>;
+/** A body under an Idempotency-Key of the test's own; else each call has a new one. */
+interface Keyed {
+  readonly key: string;
+  readonly body: object;
+}
 
 const HOOK_RETRIES = 200;
 const HOOK_RETRY_MS = 200;
@@ -76,14 +86,7 @@ export async function openProductWorld(options: {
     startProduct('relay', env('relay'), { port: relayPort }),
     startProduct('worker', env('worker')),
   ]);
-  const drive: ProductWorld['custody']['drive'] = async (method, path, body) => {
-    const answer = await fetch(`${simulator.url}${path}`, {
-      method,
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-    return JSON.parse(await answer.text());
-  };
+  const drive = driver(simulator.url);
   const call = caller(gateway.url, merchant);
   return {
     ...{ gateway, relay, worker, merchant, owner, env, call },
@@ -117,15 +120,26 @@ export async function openProductWorld(options: {
   };
 }
 
+function driver(url: string): ProductWorld['custody']['drive'] {
+  return async (method, path, body) => {
+    const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+    const answer = await fetch(`${url}${path}`, { method, ...sent });
+    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+    return JSON.parse(await answer.text());
+  };
+}
+
 let keys = 0;
 
 function caller(url: string, merchant: TestMerchant): ProductWorld['call'] {
-  return async (method, path, body) => {
+  return async (method, path, given) => {
+    const keyed = given && 'key' in given && 'body' in given;
+    const { key, body } = keyed ? (given as Keyed) : { key: `key-${(keys += 1)}`, body: given };
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: {
         authorization: `Bearer ${merchant.keys.live}`,
-        ...(body && { 'content-type': 'application/json', 'idempotency-key': `key-${(keys += 1)}` }),
+        ...(body && { 'content-type': 'application/json', 'idempotency-key': key }),
       },
       ...(body && { body: JSON.stringify(body) }),
     });
