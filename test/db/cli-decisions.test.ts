@@ -97,7 +97,7 @@ describe('deposits decide', () => {
     }
   });
 
-  it('is wrong usage without a reason, without a person, with two choices, or without --yes and a terminal', async () => {
+  it('is wrong usage without a reason or a person, with two choices, or with nobody to ask and no --yes', async () => {
     const { id } = await parked();
     for (const flags of [
       ['--retry', '--as', 'operator', '--yes'],

@@ -70,7 +70,7 @@ it('a deposit that stands twice in one page counts as it stands last', async () 
   expect(await depositOf(world.owner, ref)).toMatchObject({ state: 'final', credited: '5000000' });
 });
 
-it('a record outside the contract is left to be read alone with an alert, the others are applied, and the cursor passes', async () => {
+it('a record outside the contract comes again alone, the others are applied, and the cursor passes', async () => {
   const at = await world.address();
   const good = [await world.arrive(at, { amount: '1' })];
   const bad = await world.arrive(at, { amount: `1e3 ${CANARY_CARD}` });

@@ -59,7 +59,7 @@ describe('what waits too long', () => {
     expect(await alerts()).toEqual([`stuck health:stuck:${accepted.resource?.id}`]);
   });
 
-  it('may be notifications that nobody has looked at; those that fail for their own fault are not among them', async () => {
+  it('may be notifications that nobody has looked at, and not those that fail for their own fault', async () => {
     const [lying, failing] = [deliveryOf('cdp_lying'), deliveryOf('cdp_failing')];
     await acceptDeliveries(queriesOf(world.owner), [lying, failing]);
     await world.owner.query(`update sverka.inbox set attempts = 3 where subject_ref = 'cdp_failing'`);

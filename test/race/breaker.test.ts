@@ -64,7 +64,9 @@ it('without the compare-and-set more than one would: that is what is tested here
   const { rows } = await owner.query<{ text: string }>(
     `select pg_get_functiondef('sverka.breaker_admit'::regproc) as text`,
   );
-  const guarded = `    where name = of_name and (state = 'open' and open_until <= t or state = 'half_open' and probe_until <= t);`;
+  const guarded =
+    `    where name = of_name and (state = 'open' and open_until <= t ` +
+    `or state = 'half_open' and probe_until <= t);`;
   const text = rows[0]?.text ?? '';
   expect(text).toContain(guarded);
   await owner.query(
