@@ -194,12 +194,9 @@ describe('schedules', () => {
     const again = await cli.run('schedules', 'run', LIVE);
     expect(again.code).toBe(0);
     expect(again.stdout).toMatch(/^changed +0$/m);
-  });
-
-  it.each(['drift-check', 'full-check'])('run %s looks at the books now, and prints what it found', async (id) => {
-    expect(await cli.json(['schedules', 'run', id])).toMatchObject({
-      result: { entries: expect.any(Number), findings: 0 },
-    });
+    for (const id of ['drift-check', 'full-check']) {
+      expect(await cli.json(['schedules', 'run', id])).toMatchObject({ result: { findings: 0 } });
+    }
   });
 
   it('run with --dry-run starts nothing, and one that is not there ends with 3', async () => {
