@@ -60,8 +60,6 @@ describe('both checks', () => {
 
   it('find damage, each finding one alert under the same key; the nightly one resolves what was mended', async () => {
     await damage(BIGGER);
-    const movementOf = await world.owner.query('select key from ledger.movement');
-    expect(movementOf.rows).toHaveLength(1);
     const found = [
       `drift drift:broken_chain:${purse.wallet}`,
       `drift drift:head_differs:${purse.wallet}`,
@@ -73,7 +71,7 @@ describe('both checks', () => {
     expect(await alerts()).toEqual(found);
     expect(await runOf('full_check')).toMatchObject({ findings: 3 });
     const { rows } = await world.owner.query('select times, trace_id from sverka.alert');
-    expect(rows).toEqual(Array(3).fill({ times: 2, trace_id: input.traceId }));
+    expect(rows).toEqual([1, 2, 3].map(() => ({ times: 2, trace_id: input.traceId })));
 
     await damage(SMALLER);
     expect(await checks().pageDriftCheck(input)).toMatchObject({ findings: 0 });
@@ -133,7 +131,7 @@ it('of a thousand findings fifty are alerts, and none of the others is taken for
 describe('a check that does not come to its end', () => {
   it('is an alert at once, until it does', async () => {
     await world.owner.query('alter table ledger.verified rename to hidden');
-    await expect(checks().pageDriftCheck(input)).rejects.toThrow();
+    await expect(checks().pageDriftCheck(input)).rejects.toThrow(/ledger.verified/);
     expect(await alerts()).toEqual(['check_failed check_failed:drift_check']);
     expect(await runOf('drift_check')).toBeNull();
     await world.owner.query('alter table ledger.hidden rename to verified');

@@ -242,7 +242,7 @@ it('two people who decide on the same look: one of them, and the other ends with
   const ended = await Promise.all(
     ['operator', 'admin'].map((login) => cli.run('deposits', 'decide', id, '--reject', ...by(login))),
   );
-  expect(ended.map(({ code }) => code).sort()).toEqual([4, 6]);
+  expect(new Set(ended.map(({ code }) => code))).toEqual(new Set([4, 6]));
   await world.read(ref);
   expect(await depositOf(world.owner, ref)).toMatchObject({ state: 'rejected' });
 });

@@ -85,7 +85,7 @@ test('a schedule that is triggered starts one bounded run', async () => {
   const { workflowId, firstExecutionRunId } = run.workflow;
   const result = await world.temporal.client.workflow.getHandle(workflowId, firstExecutionRunId).result();
   expect(result).toMatchObject({ items: 0, more: false });
-  for (const id of STANDING) await world.temporal.client.workflow.getHandle(id).terminate('the test is over');
+  for (const each of STANDING) await world.temporal.client.workflow.getHandle(each).terminate('the test is over');
   await worker.stop();
 });
 
