@@ -42,6 +42,12 @@ export const PROBLEMS = {
     title: 'The network is not supported',
     meaning: 'The network is not listed. Networks are `ethereum`, `tron` and `bitcoin`.',
   },
+  webhook_url_refused: {
+    status: 400,
+    retryable: false,
+    title: 'The webhook address is refused',
+    meaning: 'It is not https, or it resolves to an address that is not public. Name a public https address.',
+  },
   idempotency_key_missing: {
     status: 400,
     retryable: false,
@@ -90,6 +96,28 @@ export const PROBLEMS = {
     title: 'The media type is not supported',
     meaning: 'Send `Content-Type: application/json`, in UTF-8 and without a Content-Encoding.',
   },
+  insufficient_funds: {
+    status: 402,
+    retryable: false,
+    title: 'The balance does not cover this',
+    meaning:
+      'The spendable balance did not cover it; nothing moved. ' +
+      'This key keeps this result: after a deposit, use a new key.',
+  },
+  receivable_outstanding: {
+    status: 402,
+    retryable: false,
+    title: 'The owner owes',
+    meaning: 'Money out is refused until what is owed is settled. Bring in what is owed, then use a new key.',
+  },
+  issuer_declined: {
+    status: 402,
+    retryable: false,
+    title: 'The issuer declined',
+    meaning:
+      'The issuer said no, definitely, and the hold was released. ' +
+      '`detail` names its reason class; use a new key to try again.',
+  },
   already_exists: {
     status: 409,
     retryable: false,
@@ -101,6 +129,32 @@ export const PROBLEMS = {
     retryable: false,
     title: 'The state does not allow this',
     meaning: 'The object stands in a state in which this cannot be done; `detail` names it. Read it as it is now.',
+  },
+  card_frozen: {
+    status: 409,
+    retryable: false,
+    title: 'The card is frozen',
+    meaning: 'A frozen card does not allow this. Unfreeze the card, then call again.',
+  },
+  card_closed: {
+    status: 409,
+    retryable: false,
+    title: 'The card is closed',
+    meaning: 'A closed card is closed for ever. Issue another card.',
+  },
+  cardholder_erased: {
+    status: 409,
+    retryable: false,
+    title: 'The cardholder is erased',
+    meaning: 'The identity behind this cardholder is gone for ever. Create a new cardholder.',
+  },
+  outcome_unknown: {
+    status: 409,
+    retryable: true,
+    title: 'An earlier call has no known outcome yet',
+    meaning:
+      'We asked the provider for something and do not know yet if it was done. ' +
+      'Wait for it, then send the same call again.',
   },
   rate_limited: {
     status: 429,
