@@ -11,12 +11,27 @@ export interface Step {
   /** From 0, in the order of this attempt. */
   readonly number: number;
   readonly label: string;
+  /** This statement commits what was written: its lost answer leaves a commit in doubt. */
+  readonly commits: boolean;
 }
+
+/** Has the answer of this statement lost on its way back, by a wire that knows the mark (answer-cutter.ts). */
+export interface LostAnswer {
+  /** It was lost, as far as our process can tell. */
+  lost(): void;
+  /** It came all the same. */
+  came(): void;
+}
+
+/** Stands in a statement whose answer is to be lost. */
+export const LOSE_MARK = '/* the answer to this is lost */';
 
 /** A COMMIT was sent and its answer not read: whoever dies here does not know. */
 export const COMMIT_SENT = 'COMMIT sent';
 /** All is done, and Temporal has not heard of it. */
 export const ANSWER = 'answer';
+/** It has failed, and Temporal has not heard of it. */
+export const FAILURE = 'failure';
 
 export interface Stepped {
   readonly deps: ActivityDeps;
@@ -28,26 +43,41 @@ interface Attempt {
   readonly subject: string;
   steps: number;
 }
-type Tell = (label: string) => Promise<void>;
+type Tell = (label: string, commits?: boolean) => Promise<LostAnswer | void>;
 
 /** Deps and activities that stop for `at` before each step; `at` may never answer, as after a crash. */
-export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<void>): Stepped {
+export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAnswer | void>): Stepped {
   const attempts = new AsyncLocalStorage<Attempt>();
-  const tell: Tell = async (label) => {
+  const tell: Tell = async (label, commits = false) => {
     const attempt = attempts.getStore();
     if (!attempt) return;
     const { activity, subject, steps: number } = attempt;
     attempt.steps += 1;
-    await at({ activity, subject, number, label });
+    return at({ activity, subject, number, label, commits });
   };
   return {
-    deps: { ...deps, pool: steppedPool(deps.pool, tell), custody: (of) => steppedClient(deps.custody(of), tell) },
+    deps: {
+      ...deps,
+      pool: steppedPool(deps.pool, tell),
+      custody: (of) => steppedClient(deps.custody(of), tell),
+      nudgeDeposit: async (input, how) => {
+        await tell('call nudgeDeposit');
+        return deps.nudgeDeposit(input, how);
+      },
+      startDepositAddress: async (input) => {
+        await tell('call startDepositAddress');
+        return deps.startDepositAddress(input);
+      },
+    },
     activities: (real) =>
       wrapFunctions(
         real,
         (activity, call) => (input: unknown) =>
           attempts.run({ activity, subject: subjectOf(input), steps: 0 }, async () => {
-            const answer = await call(input);
+            const answer = await call(input).catch(async (error: unknown) => {
+              await tell(FAILURE);
+              throw error;
+            });
             await tell(ANSWER);
             return answer;
           }),
@@ -66,7 +96,7 @@ function subjectOf(input: unknown): string {
 function steppedPool(pool: pg.Pool, tell: Tell): pg.Pool {
   return new Proxy(pool, {
     get(target, name) {
-      if (name === 'query') return steppedQuery(target, tell);
+      if (name === 'query') return steppedQuery(target, tell, 'alone');
       if (name === 'connect') return async () => steppedConnection(await target.connect(), tell);
       return bound(target, name);
     },
@@ -75,14 +105,23 @@ function steppedPool(pool: pg.Pool, tell: Tell): pg.Pool {
 
 function steppedConnection(client: pg.PoolClient, tell: Tell): pg.PoolClient {
   return new Proxy(client, {
-    get: (target, name) => (name === 'query' ? steppedQuery(target, tell) : bound(target, name)),
+    get: (target, name) => (name === 'query' ? steppedQuery(target, tell, 'inside') : bound(target, name)),
   });
 }
 
-function steppedQuery(runner: pg.Pool | pg.PoolClient, tell: Tell) {
+/** A statement on its own commits by itself; one inside a transaction only by COMMIT. */
+const WRITES = /\b(insert into|update|delete from)\b|\b(sverka|ledger)\.[a-z_]+ ?\(/i;
+
+function steppedQuery(runner: pg.Pool | pg.PoolClient, tell: Tell, where: 'alone' | 'inside') {
   return async (sql: string, params?: unknown[]) => {
-    await tell(sql.replaceAll(/\s+/g, ' ').slice(0, 60));
-    const answer = runner.query(sql, params);
+    const commits = sql === 'COMMIT' || (where === 'alone' && WRITES.test(sql));
+    const loss = await tell(sql.replaceAll(/\s+/g, ' ').slice(0, 60), commits);
+    const answer = runner.query(loss ? `${sql} ${LOSE_MARK}` : sql, params);
+    if (loss)
+      answer.then(
+        () => loss.came(),
+        () => loss.lost(),
+      );
     if (sql === 'COMMIT') {
       answer.catch(() => undefined);
       await tell(COMMIT_SENT);

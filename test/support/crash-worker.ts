@@ -12,7 +12,8 @@ import { createProviders } from '../../src/providers/create-providers.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import type { CrashMessage, CrashPoints } from './crash-child.js';
-import { ANSWER, type Step, withSteps } from './crash-steps.js';
+import { ANSWER, FAILURE, type LostAnswer, type Step, withSteps } from './crash-steps.js';
+import { plantedInWorker } from './planted-in-worker.js';
 import { installRuntime } from './worker-world.js';
 
 installRuntime();
@@ -21,17 +22,36 @@ const left: Record<string, number[]> = JSON.parse(process.env.TEST_CRASH_POINTS 
 const assigned = new Map<string, number | undefined>();
 const say = (message: CrashMessage) => process.send?.(message);
 
+const losing = process.env.TEST_CRASH_MODE === 'lose';
+let letGo: () => void = () => undefined;
+const released = new Promise<void>((resolve) => {
+  letGo = resolve;
+});
+process.on('message', () => letGo());
+// Nobody is left who could kill it.
+process.on('disconnect', () => process.exit());
+
 /** The first subject that comes to an activity takes its first point, and so on; those that come later go through. */
-async function at(step: Step): Promise<void> {
+async function at(step: Step): Promise<LostAnswer | undefined> {
   const key = `${step.activity} ${step.subject}`;
   if (!assigned.has(key)) assigned.set(key, left[step.activity]?.shift());
   const point = assigned.get(key);
-  if (point === undefined) return;
+  if (point === undefined) return undefined;
   if (step.number === point) {
+    if (losing) return { lost: () => done('lost', step), came: () => done('came', step) };
     say({ kind: 'held', step });
-    await new Promise(() => {});
+    await released;
   }
-  if (step.label === ANSWER) say({ kind: 'missed', step, point });
+  const ended = step.label === ANSWER || step.label === FAILURE;
+  if (ended && step.number >= point) say({ kind: 'passed', step });
+  else if (step.label === ANSWER) say({ kind: 'missed', step, point });
+  return undefined;
+}
+
+/** Once for each point: what is tried again after a lost answer goes through. */
+function done(kind: 'lost' | 'came', step: Step): void {
+  assigned.set(`${step.activity} ${step.subject}`, undefined);
+  say({ kind, step });
 }
 
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'crash-worker' });
@@ -47,7 +67,7 @@ const deps: ActivityDeps = {
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
 };
-const stepped = withSteps(deps, at);
+const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({
   connection: await NativeConnection.connect({ address: config.TEMPORAL_ADDRESS }),
   config,

@@ -1,0 +1,80 @@
+// `npm run drill`: started by scripts/drill.mjs. Exits with 1 on a violation, a void cell or a control not caught.
+import { cpus } from 'node:os';
+import { bundleImpatient } from '../support/worker-mutants.js';
+import { openWorkerWorld } from '../support/worker-world.js';
+import { emptyTally, runCells, type Tally } from './cells.js';
+import { type DrillOptions, readDrillOptions } from './drill-options.js';
+import type { Flow } from './flow.js';
+import { FLOWS } from './flows.js';
+import { listFailures, makeTable, type Row } from './report.js';
+import { startDrillServers } from './servers.js';
+
+/** Flows drilled at the same time; each mostly waits for a dead worker to be found out. */
+const AT_ONCE = 3;
+/** Of the points of a flow, with `--quick`. */
+const QUICK_STRIDE = 9;
+
+const options = readDrillOptions(process.argv.slice(2));
+const wanted = (name: string) => options.flows?.includes(name) ?? true;
+const known = [...FLOWS.map(({ name }) => name), 'load', 'controls'];
+const unknown = options.flows?.filter((name) => !known.includes(name)) ?? [];
+if (unknown.length > 0) throw new Error(`No such flow: ${unknown.join(', ')}. There are: ${known.join(', ')}.`);
+// The support of tests asks Jest for the name of its file.
+Object.assign(globalThis, { expect: { getState: () => ({ testPath: 'drill.test.ts' }) } });
+
+process.exitCode = (await drill(options)) ? 0 : 1;
+
+async function drill(how: DrillOptions): Promise<boolean> {
+  say(`drill: seed ${how.seed}, ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, ${new Date().toISOString()}`);
+  const servers = await startDrillServers(process.env);
+  Object.assign(process.env, servers.environment);
+  const bundle = await bundleImpatient();
+  try {
+    const rows = await drillFlows(
+      FLOWS.filter(({ name }) => wanted(name)),
+      how,
+      bundle.path,
+    );
+    const controls = { caught: 0, planted: 0 };
+    const failures = listFailures(rows);
+    for (const failure of failures) say(failure);
+    say(makeTable(rows, controls));
+    return failures.length === 0 && controls.caught === controls.planted;
+  } finally {
+    bundle.remove();
+    await servers.stop();
+  }
+}
+
+async function drillFlows(flows: readonly Flow[], how: DrillOptions, bundlePath: string): Promise<Row[]> {
+  // The slowest first: those that hold one subject at a time.
+  const left = flows.toSorted((a, b) => a.atOnce - b.atOnce);
+  const tallies = new Map<string, Tally>();
+  const takeTurns = async () => {
+    for (let flow = left.shift(); flow !== undefined; flow = left.shift()) {
+      const began = Date.now();
+      tallies.set(flow.name, await drillFlow(flow, how, bundlePath));
+      say(`  ${flow.name}: ${((Date.now() - began) / 1_000).toFixed(0)} s`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  return flows.map(({ name }) => ({ name, tally: tallies.get(name) ?? emptyTally() }));
+}
+
+async function drillFlow(flow: Flow, how: DrillOptions, bundlePath: string): Promise<Tally> {
+  const world = await openWorkerWorld({ settings: flow.settings ?? {} });
+  try {
+    const stride = how.quick ? QUICK_STRIDE : 1;
+    return await runCells(flow, world, { bundlePath, points: how.points, stride, seed: how.seed });
+  } catch (error) {
+    const failed = emptyTally();
+    failed.voids.push({ what: String(error), repeat: `npm run drill -- --flow ${flow.name} --seed ${how.seed}` });
+    return failed;
+  } finally {
+    await world.close();
+  }
+}
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
