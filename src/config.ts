@@ -55,6 +55,7 @@ const schema = z.object({
   SVERKA_RECONCILE_INTERVAL: duration('1h'),
   SVERKA_DRIFT_CHECK_INTERVAL: duration('1h'),
   SVERKA_HEALTH_INTERVAL: duration('60s'),
+  SVERKA_STANDING_INTERVAL: duration('60s'),
   SVERKA_STUCK_AGE: duration('6h'),
   SVERKA_SWEEP_INTERVAL: duration('5s'),
   SVERKA_SWEEP_GRACE: duration('10s'),

@@ -5,12 +5,13 @@ import { guardCustody } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
+import { keepStanding } from './client/keep-standing.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
-import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
+import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
 import { runUntilStopped } from './run-process.js';
@@ -46,6 +47,9 @@ const workers = await createWorkers({
   interceptor: (context) => createActivityInterceptor(deps, context),
 });
 await ensureStanding(temporal, config);
+const standing = keepStanding(temporal, config, (error) =>
+  log.error('standing workflows and schedules could not be made sure of; the next turn tries again', { error }),
+);
 const running = Promise.all(workers.map((worker) => worker.run()));
 const state = () => workers.map((worker: Worker) => worker.getState());
 
@@ -66,6 +70,8 @@ const ops = await startOps({
     },
     // Held at start: an undeclared create or a short secret does not start.
     { name: 'providers', required: true, check: async () => null },
+    breakersCheck(db),
+    standingCheck(temporal, config),
   ],
 });
 
@@ -74,6 +80,7 @@ await runUntilStopped({
   failed: running,
   stop: async () => {
     ops.shuttingDown();
+    await standing.stop();
     for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     await running;
     await connection.close();

@@ -7,7 +7,7 @@ import {
 } from '../contracts/ids.js';
 import type { Profile } from './profile.js';
 
-/** Workflows that run for ever: a worker starts them when it starts. */
+/** Workflows that run for ever: each worker makes sure of them when it starts, then each minute. */
 export const STANDING_WORKFLOWS = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID] as const;
 
 /** The schedules that the workers of this profile make; none are known where it names no accounts. */

@@ -2,8 +2,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   isGrpcServiceError,
   ScheduleAlreadyRunning,
+  ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
+  WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { Config } from '../config.js';
 import {
@@ -27,11 +29,35 @@ const BUSY_MS = 100;
 /** gRPC's own numbers. */
 const RESOURCE_EXHAUSTED = 8;
 const ABORTED = 10;
+/** One call; a server that takes it and never answers must not end the keeping. */
+const DEADLINE_MS = 10_000;
 
 /** Makes what must always be there: standing workflows and schedules. Once, by any number of workers. */
 export async function ensureStanding(temporal: Temporal, config: Config): Promise<void> {
-  await whileBusy(() => startStanding(temporal));
-  for (const schedule of schedulesOf(temporal, config)) await whileBusy(() => ensureSchedule(temporal, schedule));
+  const within = (call: () => Promise<unknown>) =>
+    whileBusy(() => temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call));
+  await within(() => startStanding(temporal));
+  for (const schedule of schedulesOf(temporal, config)) await within(() => ensureSchedule(temporal, schedule));
+}
+
+/** Ids of standing workflows that do not run and of schedules that are not there; empty when all is well. */
+export async function missingStanding(temporal: Temporal, config: Config): Promise<string[]> {
+  const { workflow, schedule } = temporal.client;
+  const runs = async (id: string) => (await workflow.getHandle(id).describe()).status.name === 'RUNNING';
+  const exists = async (id: string) => (await schedule.getHandle(id).describe()).scheduleId === id;
+  const schedules = schedulesOf(temporal, config).map(({ scheduleId }) => scheduleId);
+  const missing = await Promise.all([
+    ...STANDING_WORKFLOW_IDS.map(async (id) => ((await runs(id).catch(falseWhenAbsent)) ? [] : [id])),
+    ...schedules.map(async (id) => ((await exists(id).catch(falseWhenAbsent)) ? [] : [id])),
+  ]);
+  return missing.flat();
+}
+
+const STANDING_WORKFLOW_IDS = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID];
+
+function falseWhenAbsent(error: unknown): boolean {
+  if (error instanceof WorkflowNotFoundError || error instanceof ScheduleNotFoundError) return false;
+  throw error;
 }
 
 async function startStanding({ client, taskQueue }: Temporal): Promise<void> {

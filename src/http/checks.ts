@@ -1,5 +1,8 @@
 import type pg from 'pg';
+import { missingStanding } from '../client/standing.js';
 import type { Temporal } from '../client/temporal.js';
+import type { Config } from '../config.js';
+import { listBreakers } from '../db/breaker.js';
 import { schemaVersion } from '../db/migrate.js';
 import type { Tx } from '../db/transaction.js';
 import type { OpsCheck } from './ops.js';
@@ -42,6 +45,29 @@ export function temporalCheck({ connection }: Temporal): OpsCheck {
         connection.workflowService.getSystemInfo({}),
       );
       return null;
+    },
+  };
+}
+
+/** Each provider is called: none of the breakers is open. Watched: what waits goes on by itself. */
+export function breakersCheck(db: Tx): OpsCheck {
+  return {
+    name: 'breakers',
+    required: false,
+    check: async () => ((await listBreakers(db)).some(({ state }) => state !== 'closed') ? 'open' : null),
+  };
+}
+
+/** The standing workflows run and the schedules are there. Watched: the worker makes them again each minute. */
+export function standingCheck(temporal: Temporal, config: Config): OpsCheck {
+  return {
+    name: 'standing',
+    required: false,
+    check: async () => {
+      const missing = await temporal.connection.withDeadline(Date.now() + TEMPORAL_TIMEOUT_MS, () =>
+        missingStanding(temporal, config),
+      );
+      return missing.length === 0 ? null : 'missing';
     },
   };
 }

@@ -3,6 +3,7 @@ import { type Admission, type Breaker, breakerOpenMs, createBreaker, listBreaker
 import { Refused } from '../../src/db/errors.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
+import { breakersCheck } from '../../src/http/checks.js';
 import { eventually } from '../support/simulated-custody.js';
 import { openTcpProxy } from '../support/tcp-proxy.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -75,6 +76,16 @@ describe('a breaker in PostgreSQL', () => {
     expect(await breakerOpenMs(queriesOf(gateway), name)).toBeGreaterThan(0);
     expect(await breakerOpenMs(queriesOf(gateway), 'custody:other')).toBe(0);
     await gateway.end();
+  });
+
+  it('makes the worker degraded while it is not closed', async () => {
+    const check = breakersCheck(queriesOf(pool));
+    await owner.query('delete from sverka.breaker');
+    expect([check.required, await check.check()]).toEqual([false, null]);
+    await fail(5);
+    expect(await check.check()).toBe('open');
+    await owner.query('delete from sverka.breaker');
+    expect(await check.check()).toBeNull();
   });
 
   it('forgets errors that are older than its window', async () => {

@@ -1,6 +1,9 @@
-import { ensureStanding, schedulesOf } from '../../src/client/standing.js';
+import { keepStanding } from '../../src/client/keep-standing.js';
+import { ensureStanding, missingStanding, schedulesOf } from '../../src/client/standing.js';
 import { connectTemporal } from '../../src/client/temporal.js';
 import { HEALTH_WATCH_WORKFLOW_ID, INBOX_SWEEP_WORKFLOW_ID } from '../../src/contracts/ids.js';
+import { standingCheck } from '../../src/http/checks.js';
+import { eventually } from '../support/simulated-custody.js';
 import { makeNamespace } from '../support/worker-namespaces.js';
 import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
 
@@ -87,6 +90,31 @@ test('a schedule that is triggered starts one bounded run', async () => {
   expect(result).toMatchObject({ items: 0, more: false });
   for (const each of STANDING) await world.temporal.client.workflow.getHandle(each).terminate('the test is over');
   await worker.stop();
+});
+
+test('what is lost while the workers live comes back, and is told of until it does', async () => {
+  await ensureAtOnce();
+  const check = () => standingCheck(world.temporal, world.config).check();
+  expect(await check()).toBeNull();
+  const { workflow, schedule } = world.temporal.client;
+  const lost = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID, ...scheduleIds()];
+  for (const id of STANDING) await workflow.getHandle(id).terminate('the store was lost');
+  for (const id of scheduleIds()) await schedule.getHandle(id).delete();
+  // Nobody keeps them: they stay away.
+  expect(await missingStanding(world.temporal, world.config)).toEqual(lost);
+  expect(await check()).toBe('missing');
+  const failures: unknown[] = [];
+  const keeper = keepStanding(world.temporal, { ...world.config, SVERKA_STANDING_INTERVAL: 50 }, (error) =>
+    failures.push(error),
+  );
+  try {
+    await eventually(async () => (await check()) === null);
+    await workflow.getHandle(INBOX_SWEEP_WORKFLOW_ID).terminate('once more');
+    await eventually(async () => (await check()) === null);
+  } finally {
+    await keeper.stop();
+  }
+  expect(failures).toEqual([]);
 });
 
 async function waitForRun(id: string) {
