@@ -66,7 +66,7 @@ it.each([
   expect(await walletOf(world, at)).toBe('7.000000');
 });
 
-it('both copies in one page: the first is credited, the other dropped, in either order', async () => {
+it('both copies in one page: the first is credited, the other dropped, in either order [CASES H12]', async () => {
   const at = await world.address({ customerRef: 'page-copies' });
   const output = { tx_hash: newHash(), output_index: 0 };
   const refs = [await world.arrive(at, { amount: '2', ...output }), await world.arrive(at, { amount: '2', ...output })];

@@ -44,7 +44,7 @@ async function tried(before: string, sql: string): Promise<string> {
 }
 
 describe('history is never edited', () => {
-  it.each(CHANGES)('%s is refused to the owner of the tables', async (sql) => {
+  it.each(CHANGES)('%s is refused to the owner of the tables [CASES J11]', async (sql) => {
     expect(await tried('set local role sverka_ledger_owner', sql)).toMatch(/^42501 the journal is append-only/);
   });
 

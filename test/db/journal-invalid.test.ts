@@ -24,7 +24,7 @@ const collect = (from: bigint, to: bigint): Line[] => [
   { role: 'collect', account: to },
 ];
 
-describe('an instruction that is not sound is invalid with a reason and moves nothing', () => {
+describe('an instruction that is not sound is invalid with a reason and moves nothing [CASES J13]', () => {
   let purse: Purse;
   let yen: Purse;
   let stranger: Purse;
@@ -79,7 +79,7 @@ describe('an instruction that is not sound is invalid with a reason and moves no
     }
   });
 
-  it.each(['NaN', '0.5', '1e38', '-Infinity', null])('amount %s, by SQL, is bad_amount', async (amount) => {
+  it.each(['NaN', '0.5', '1e38', '-Infinity', null])('amount %s, by SQL, is bad_amount [CASES C12]', async (amount) => {
     await expectNothingChanges(pool, async () => {
       const { rows } = await pool.query<{ details: string[] }>(
         `select details from ledger.post(

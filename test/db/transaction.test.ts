@@ -213,7 +213,7 @@ it('a server that is slow to answer costs no place in the pool for good', async 
   await small.end();
 });
 
-it('rows hold bigint for int8, text for numeric and days, also inside arrays', async () => {
+it('rows hold bigint for int8, text for numeric and days, also inside arrays [CASES K01]', async () => {
   const [row] = await queriesOf(pool).query(
     `select 9007199254740993::int8 as big, 9223372036854775757::numeric as exact, date '2026-11-30' as day,
             array[9007199254740993, null]::int8[] as bigs, array[9223372036854775757, null]::numeric[] as exacts,

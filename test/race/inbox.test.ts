@@ -52,7 +52,7 @@ const SENDER = `
   });
   process.stdout.write('ready ');`;
 
-it('ten processes deliver one event to two relays at once: one row, all answered, one credit', async () => {
+it('ten processes deliver one event to two relays at once: one row, all answered, one credit [CASES A01]', async () => {
   const ports = await choosePorts(['one', 'two']);
   const relays = await Promise.all([startRelay(ports.one), startRelay(ports.two)]);
   try {

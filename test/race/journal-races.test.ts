@@ -89,7 +89,7 @@ it('one key with accounts that share nothing: never a second posting', async () 
   }
 });
 
-it('200 transfers A to B against 200 B to A: all are posted at the first try, so no deadlock', async () => {
+it('200 transfers A to B against 200 B to A: all are posted at the first try, so no deadlock [CASES J07]', async () => {
   const a = await openPurse(pool);
   await fund(pool, a, { wallet: 400n });
   await fund(pool, a, { hold: 400n });

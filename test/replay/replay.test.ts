@@ -37,7 +37,7 @@ test('there is a history of every workflow', () => {
   expect([...new Set(types)].sort()).toEqual(['deposit', 'depositAddress', 'depositReconcile', 'inboxSweep']);
 });
 
-test.each(NAMES)('%s is replayed by the present code', async (name) => {
+test.each(NAMES)('%s is replayed by the present code [CASES L01]', async (name) => {
   expect(await replay(load(name))).toBeNull();
 });
 

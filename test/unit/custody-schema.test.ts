@@ -29,7 +29,7 @@ function deposit(changes: Readonly<Record<string, unknown>> = {}) {
 }
 
 describe('A deposit record', () => {
-  test('is read with its amounts exactly as reported', () => {
+  test('is read with its amounts exactly as reported [CASES L15]', () => {
     expect(deposit()).toEqual({
       ok: true,
       record: {

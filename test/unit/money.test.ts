@@ -41,7 +41,7 @@ describe('parseAmount', () => {
       '1\n',
       '',
     ].concat(['٥٠', '５０', '1,5', '00', '01', '1.2.3', '1٫5', '\u00001']),
-  )('refuses %j as outside the grammar', (text) => {
+  )('refuses %j as outside the grammar [CASES C07]', (text) => {
     expect(parseAmount(text, 2)).toBe('grammar');
     expect(isDecimalString(text)).toBe(false);
   });

@@ -11,7 +11,7 @@ const readBundle = () => readFileSync(testTemporal().bundlePath, 'utf8');
 const packagesIn = (code: string) =>
   new Set(Array.from(code.matchAll(/node_modules\/((?:@[^/"]+\/)?[^/"]+)\//g), ([, name]) => name));
 
-test('the workflow bundle holds the SDK and nothing heavy or impure, within its budget', () => {
+test('the workflow bundle holds the SDK and nothing heavy or impure, within its budget [CASES L12]', () => {
   const code = readBundle();
   const kilobytes = Math.round(Buffer.byteLength(code) / 1_024);
   const packages = [...packagesIn(code)].join(', ');
