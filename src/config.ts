@@ -66,10 +66,16 @@ const schema = z.object({
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
   SVERKA_STRANDED_AGE: duration('3m'),
   SVERKA_STICKY_TIMEOUT: duration('5s'),
-  SVERKA_PROVIDER_TIMEOUT: duration('10s'),
+  SVERKA_PROVIDER_TIMEOUT: duration('8s'),
+  SVERKA_BREAKER_FAILURES: count(5),
+  SVERKA_BREAKER_WINDOW: duration('30s'),
+  SVERKA_BREAKER_OPEN: duration('60s'),
+  SVERKA_BREAKER_LEASE: duration('10s'),
   SVERKA_MISCONFIGURED_INTERVAL: duration('30s'),
   SVERKA_SIMULATORS: z.string().optional(),
 });
+
+const LEASE_TO_TIMEOUT_MIN = 1.25;
 
 export type Config = ReturnType<typeof loadConfig>;
 
@@ -83,11 +89,18 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   const problems = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
     ...providers.problems,
+    ...(parsed.success ? conflictsOf(parsed.data) : []),
   ];
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   }
   return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
+}
+
+/** A probe's call must be over well before its lease is, or two probes would call at once. */
+function conflictsOf({ SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE }: z.infer<typeof schema>): string[] {
+  if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN <= SVERKA_BREAKER_LEASE) return [];
+  return [`SVERKA_BREAKER_LEASE: must be at least ${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT; raise it`];
 }
 
 /** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */

@@ -1,7 +1,7 @@
 import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
-import { guardCustody } from './activities/guard-client.js';
+import { breakerLimits, guardCustody } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
@@ -35,7 +35,7 @@ const deps: ActivityDeps = {
   pool,
   config,
   log,
-  custody: guardCustody(db, providers.custody),
+  custody: guardCustody(db, providers.custody, breakerLimits(config)),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
 };

@@ -1,5 +1,6 @@
+import type { Config } from '../config.js';
 import { raiseAlert } from '../db/alerts.js';
-import { type Breaker, breakerName, createBreaker } from '../db/breaker.js';
+import { type Breaker, type BreakerLimits, breakerName, createBreaker } from '../db/breaker.js';
 import type { Tx } from '../db/transaction.js';
 import type { CustodyClient } from '../providers/custody/client.js';
 import { ProviderError } from '../providers/errors.js';
@@ -8,6 +9,7 @@ import { ProviderError } from '../providers/errors.js';
 export function guardCustody(
   db: Tx,
   custody: (of: { book: string; account: string }) => CustodyClient,
+  limits: BreakerLimits,
 ): (of: { book: string; account: string }) => CustodyClient {
   const guarded = new Map<string, CustodyClient>();
   return (of) => {
@@ -22,10 +24,19 @@ export function guardCustody(
         subject: { type: 'provider', id: name },
         detail: 'A provider is unwell and is not called; what waits goes on by itself.',
       }).catch(() => undefined);
-    const breaker = createBreaker(db, name);
+    const breaker = createBreaker(db, name, limits);
     const client = guardClient(custody(of), { provider: 'custody', breaker, onOpen });
     guarded.set(`${of.book}:${of.account}`, client);
     return client;
+  };
+}
+
+export function breakerLimits(config: Config): BreakerLimits {
+  return {
+    failuresMax: config.SVERKA_BREAKER_FAILURES,
+    windowMs: config.SVERKA_BREAKER_WINDOW,
+    openMs: config.SVERKA_BREAKER_OPEN,
+    leaseMs: config.SVERKA_BREAKER_LEASE,
   };
 }
 

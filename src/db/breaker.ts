@@ -2,15 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Retryable, Unavailable } from './errors.js';
 import type { Tx } from './transaction.js';
 
-/** When it opens, for how long, and how long one probe may take (issue: 5 errors in 30 s → open 60 s, lease 10 s). */
+/** When it opens, for how long, and how long one probe may take. */
 export interface BreakerLimits {
   readonly failuresMax: number;
   readonly windowMs: number;
   readonly openMs: number;
   readonly leaseMs: number;
 }
-
-export const BREAKER_LIMITS: BreakerLimits = { failuresMax: 5, windowMs: 30_000, openMs: 60_000, leaseMs: 10_000 };
 
 /** A provider serves one book per account (R21), so its trouble in one book is not that of the other. */
 export function breakerName(of: { readonly provider: string; readonly book: string }): string {
@@ -33,7 +31,7 @@ export interface Breaker {
  * One breaker of that name for every process: its state is a row. While PostgreSQL does not answer, this process alone
  * counts in memory, so that a provider in trouble is spared then, too.
  */
-export function createBreaker(db: Tx, name: string, limits: BreakerLimits = BREAKER_LIMITS): Breaker {
+export function createBreaker(db: Tx, name: string, limits: BreakerLimits): Breaker {
   const local = createLocalBreaker(limits);
   return {
     async admit() {

@@ -26,7 +26,7 @@ beforeAll(async () => {
   // The worker makes its standing workflow and schedules, whose ids are one per namespace.
   const namespace = await makeNamespace();
   [world, bundle] = await Promise.all([
-    openWorkerWorld({ namespace, settings: { SVERKA_PROVIDER_TIMEOUT: '10s' } }),
+    openWorkerWorld({ namespace, settings: { SVERKA_PROVIDER_TIMEOUT: '10s', SVERKA_BREAKER_LEASE: '13s' } }),
     bundleImpatient(),
   ]);
 });
