@@ -1,13 +1,14 @@
 import type { DepositPages, DepositReconcileInput } from '../contracts/messages.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
-import { type DueNudge, leaveDueNudges, markDone, selectAllWaiting } from '../db/inbox.js';
+import { type DueNudge, leaveDueNudges } from '../db/due-nudges.js';
+import { markBuriedDone, markDone, selectAllWaiting } from '../db/inbox.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { lockCursor, moveCursor, readCursor, type SourceKey } from '../db/sources.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
 import type { CustodyDepositItem, CustodyDepositPage } from '../providers/custody/schema.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
-import { applyReads, subjectOf, toStatement } from './apply-reads.js';
+import { applyReads, toStatement } from './apply-reads.js';
 import type { ActivityDeps } from './deps.js';
 import { isRefusedRow } from './row-faults.js';
 
@@ -22,7 +23,8 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
   const key: SourceKey = { ...input, feed: 'deposits' };
   const after = await readCursor(db, key);
   // Before the read, as for a single one: only what waited then is done by it.
-  const waiting = await selectAllWaiting(db, { provider: input.provider, endpoint: input.account, type: 'deposit' });
+  const of = { book: input.book, provider: input.provider, endpoint: input.account, type: 'deposit' };
+  const waiting = await selectAllWaiting(db, of);
   const ticket = await takeReadTicket(db);
   const traceId = newTraceId();
   const page = await deps
@@ -43,9 +45,10 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
         const settled = new Set(results.filter(isRead).map(({ ref }) => ref));
         await markDone(
           tx,
-          waiting.filter(({ ref }) => settled.has(ref)).map(({ id }) => id),
+          waiting.filter(({ ref }) => settled.has(ref)),
         );
-        await leaveDueNudges(tx, dueNudges(input, { read, results, traceId }));
+        await markBuriedDone(tx, of, [...settled]);
+        await leaveDueNudges(tx, { of, ticket, traceId }, dueNudges(read, results));
         await tellUnreadable(tx, input, { count: unreadable, traceId });
         await moveOn(tx, key, { page, after, traceId });
       },
@@ -84,20 +87,18 @@ function sortItem(item: CustodyDepositItem): ReadItem {
 }
 
 /** What the page could not apply now comes again as a nudge, left in the page's commit; then the cursor may pass. */
-function dueNudges(
-  input: DepositReconcileInput,
-  page: { read: readonly ReadItem[]; results: readonly AppliedDeposit[]; traceId: string },
-): DueNudge[] {
-  const results = new Map(page.results.map((result) => [result.ref, result]));
-  return page.read.flatMap((item): DueNudge[] => {
-    if (item.ref === null) return [];
-    const due = { ...subjectOf({ ...input, ref: item.ref, traceId: page.traceId }), traceId: page.traceId };
-    if (!item.ok) return [{ ...due, status: 'pending', reason: 'unreadable_record', waitsFor: null }];
-    const outcome = results.get(item.ref)?.outcome;
-    if (outcome === undefined) return [{ ...due, status: 'pending', reason: 'applied_alone', waitsFor: null }];
-    if (outcome === 'stale') return [{ ...due, status: 'pending', reason: 'stale_answer', waitsFor: null }];
+function dueNudges(read: readonly ReadItem[], results: readonly AppliedDeposit[]): DueNudge[] {
+  const outcomes = new Map(results.map(({ ref, outcome }) => [ref, outcome]));
+  return read.flatMap((item): DueNudge[] => {
+    const { ref } = item;
+    if (ref === null) return [];
+    const due = { ref, status: 'pending', waitsFor: null } as const;
+    if (!item.ok) return [{ ...due, reason: 'unreadable_record' }];
+    const outcome = outcomes.get(ref);
+    if (outcome === undefined) return [{ ...due, reason: 'applied_alone' }];
+    if (outcome === 'stale') return [{ ...due, reason: 'stale_answer' }];
     if (outcome !== 'unmatched') return [];
-    return [{ ...due, status: 'unmatched', reason: 'unknown_address', waitsFor: depositPlace(item.statement) }];
+    return [{ ref, status: 'unmatched', reason: 'unknown_address', waitsFor: depositPlace(item.statement) }];
   });
 }
 

@@ -2,7 +2,14 @@ import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DepositInput, DepositPages, DepositReconcileInput, DepositSeen } from '../contracts/messages.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
 import { noteCheckRun } from '../db/check-runs.js';
-import { markDone, markUnmatched, selectWaiting } from '../db/inbox.js';
+import {
+  type InboxSubject,
+  markBuriedDone,
+  markDone,
+  markUnmatched,
+  selectWaiting,
+  type WaitingRow,
+} from '../db/inbox.js';
 import { noteAbsentDeposit } from '../db/note-absent-deposit.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
@@ -36,7 +43,7 @@ export function createDepositActivities(deps: ActivityDeps) {
           statements: [statement],
           ticket,
           traceId: input.traceId,
-          alongside: (tx, [result]) => settleWaiting(tx, statement, { waiting, result }),
+          alongside: (tx, [result]) => settleWaiting(tx, statement, { subject, waiting, result }),
         });
         return seenOf(deps, applied[0]);
       } catch (error) {
@@ -103,7 +110,7 @@ function deadLetter(): DepositSeen {
 async function notFound(
   deps: ActivityDeps,
   input: DepositInput & { absentMs: number },
-  waiting: readonly string[],
+  waiting: readonly WaitingRow[],
 ): Promise<DepositSeen> {
   const { config } = deps;
   const ended = input.absentMs >= config.SVERKA_UNMATCHED_ALERT_AGE;
@@ -121,10 +128,14 @@ async function notFound(
 async function settleWaiting(
   tx: Tx,
   statement: DepositStatement,
-  { waiting, result }: { waiting: readonly string[]; result: AppliedDeposit | undefined },
+  of: { subject: InboxSubject; waiting: readonly WaitingRow[]; result: AppliedDeposit | undefined },
 ): Promise<void> {
+  const { subject, waiting, result } = of;
   if (result?.outcome === 'stale') return;
-  if (result?.outcome !== 'unmatched') return markDone(tx, waiting);
+  if (result?.outcome !== 'unmatched') {
+    await markDone(tx, waiting);
+    return markBuriedDone(tx, subject, [subject.ref]);
+  }
   await markUnmatched(tx, waiting, { reason: 'unknown_address', waitsFor: depositPlace(statement) });
 }
 

@@ -1,7 +1,7 @@
 import { raiseAlert } from '../db/alerts.js';
 import { buryRow } from '../db/dead-letters.js';
 import { BadValue, ConstraintViolation, UniqueViolation } from '../db/errors.js';
-import { countFault } from '../db/inbox.js';
+import { countFault, type WaitingRow } from '../db/inbox.js';
 import { inTransaction } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import type { ActivityDeps } from './deps.js';
@@ -15,7 +15,7 @@ const ATTEMPTS_MAX = 10;
  */
 export async function countRowFault(
   deps: ActivityDeps,
-  waiting: readonly string[],
+  waiting: readonly WaitingRow[],
   { error, traceId }: { error: unknown; traceId: string },
 ): Promise<boolean> {
   const reason = ownFault(error);

@@ -71,7 +71,7 @@ export async function buryRow(
 export async function replayDeadLetter(tx: Tx, letter: DeadLetterRecord): Promise<void> {
   await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
   await tx.query(
-    `update sverka.inbox set status = 'pending', attempts = 0, next_attempt_at = clock_timestamp() where id = $1`,
+    `update sverka.inbox set status = 'pending', attempts = 0, armed = armed + 1, next_attempt_at = clock_timestamp() where id = $1`,
     [letter.inboxId],
   );
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Book } from '../domain/books.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
@@ -52,103 +51,100 @@ export interface InboxSubject {
   readonly ref: string;
 }
 
-const OF_SUBJECT = 'provider = $1 and endpoint = $2 and subject_type = $3 and subject_ref = $4';
-const subjectParams = (of: InboxSubject) => [of.provider, of.endpoint, of.type, of.ref];
+/** A row that waits, as it was when it was selected. */
+export interface WaitingRow {
+  readonly id: string;
+  /** What it speaks of. */
+  readonly ref: string;
+  /** How often it was made to wait: one that was left again meanwhile is another notification. */
+  readonly armed: number;
+}
 
 /**
  * The rows that wait for this subject now. Select them *before* the provider's read begins: only these may be marked
  * as done by its apply, so that a nudge that arrives during the read is never lost (DESIGN 7).
  */
-export async function selectWaiting(db: Tx, of: InboxSubject): Promise<string[]> {
-  const rows = await db.query<{ id: string }>(
-    `select id from sverka.inbox where ${OF_SUBJECT} and status in ('pending', 'unmatched') order by id`,
-    subjectParams(of),
+export async function selectWaiting(db: Tx, of: InboxSubject): Promise<WaitingRow[]> {
+  return db.query<WaitingRow>(
+    `select id, subject_ref as ref, armed from sverka.inbox
+      where provider = $1 and endpoint = $2 and subject_type = $3 and subject_ref = $4
+        and status in ('pending', 'unmatched') order by id`,
+    [of.provider, of.endpoint, of.type, of.ref],
   );
-  return rows.map((row) => row.id);
-}
-
-/** A row that waits, with what it speaks of. */
-export interface WaitingRow {
-  readonly id: string;
-  readonly ref: string;
 }
 
 /** The rows of a whole account that wait now, oldest first, at most 10 000: for a reader of pages, before its read. */
 export async function selectAllWaiting(db: Tx, of: Omit<InboxSubject, 'ref' | 'book'>): Promise<WaitingRow[]> {
   return db.query<WaitingRow>(
-    `select id, subject_ref as ref from sverka.inbox
+    `select id, subject_ref as ref, armed from sverka.inbox
       where provider = $1 and endpoint = $2 and subject_type = $3 and status in ('pending', 'unmatched')
       order by received_at limit 10000`,
     [of.provider, of.endpoint, of.type],
   );
 }
 
-/** Done, in the transaction of the apply. */
-export async function markDone(tx: Tx, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
+/** Locks those of the rows that wait still as they were selected, in id order for all, so that nobody waits in a circle. */
+const STILL_WAITING = `still as (
+  select i.id from sverka.inbox i join unnest($1::text[], $2::integer[]) r(id, armed) using (id, armed)
+   where i.status in ('pending', 'unmatched') order by i.id for no key update of i)`;
+const rowParams = (rows: readonly WaitingRow[]) => [rows.map(({ id }) => id), rows.map(({ armed }) => armed)];
+
+/** Done, in the transaction of the apply; what was left again since it was selected goes on waiting. */
+export async function markDone(tx: Tx, rows: readonly WaitingRow[]): Promise<void> {
+  if (rows.length === 0) return;
   await tx.query(
-    `update sverka.inbox set status = 'done', done_at = clock_timestamp(), waits_for = null, attempts = 0
-     where id = any ($1) and status in ('pending', 'unmatched')`,
-    [ids],
+    `with ${STILL_WAITING}
+     update sverka.inbox i set status = 'done', done_at = clock_timestamp(), waits_for = null, attempts = 0
+       from still where i.id = still.id`,
+    rowParams(rows),
+  );
+}
+
+/**
+ * The record of these subjects was read and applied, so what was buried for it is done as well, and the sweep closes
+ * its letter. What a person has abandoned stays as it is.
+ */
+export async function markBuriedDone(
+  tx: Tx,
+  of: Omit<InboxSubject, 'ref' | 'book'>,
+  refs: readonly string[],
+): Promise<void> {
+  if (refs.length === 0) return;
+  await tx.query(
+    `with buried as (
+       select i.id from sverka.inbox i
+        where i.provider = $1 and i.endpoint = $2 and i.subject_type = $3 and i.subject_ref = any ($4)
+          and i.status = 'parked'
+          and exists (select from sverka.dead_letter l where l.inbox_id = i.id and l.closed_at is null)
+        order by i.id for no key update of i)
+     update sverka.inbox i set status = 'done', done_at = clock_timestamp(), waits_for = null, attempts = 0
+       from buried where i.id = buried.id`,
+    [of.provider, of.endpoint, of.type, refs],
   );
 }
 
 /** Kept until the thing it speaks of appears; it never creates money. */
 export async function markUnmatched(
   tx: Tx,
-  ids: readonly string[],
+  rows: readonly WaitingRow[],
   why: { reason: string; waitsFor: string | null },
 ): Promise<void> {
   await tx.query(
-    `update sverka.inbox set status = 'unmatched', reason = $2, waits_for = $3
-     where id = any ($1) and status in ('pending', 'unmatched')`,
-    [ids, why.reason, why.waitsFor],
+    `with ${STILL_WAITING}
+     update sverka.inbox i set status = 'unmatched', reason = $3, waits_for = $4 from still where i.id = still.id`,
+    [...rowParams(rows), why.reason, why.waitsFor],
   );
 }
 
 /** What waited for this thing is pending again, at once. */
 export async function wakeUnmatched(tx: Tx, waitsFor: string): Promise<void> {
   await tx.query(
-    `update sverka.inbox set status = 'pending', waits_for = null, next_attempt_at = clock_timestamp()
-     where status = 'unmatched' and waits_for = $1`,
+    `with woken as (
+       select id from sverka.inbox where status = 'unmatched' and waits_for = $1 order by id for no key update)
+     update sverka.inbox i set status = 'pending', waits_for = null, next_attempt_at = clock_timestamp()
+       from woken where i.id = woken.id`,
     [waitsFor],
   );
-}
-
-/** A nudge that our own reader leaves for later, in the commit of its page: an item that cannot be applied now. */
-export interface DueNudge extends InboxSubject {
-  readonly status: 'pending' | 'unmatched' | 'parked';
-  readonly reason: string;
-  readonly waitsFor: string | null;
-  readonly traceId: string;
-}
-
-export async function leaveDueNudges(tx: Tx, nudges: readonly DueNudge[]): Promise<void> {
-  const inKeyOrder = [...nudges].sort((a, b) => (a.ref < b.ref ? -1 : 1));
-  for (const nudge of inKeyOrder) {
-    await tx.query(
-      `insert into sverka.inbox (id, provider, endpoint, book, delivery_id, body, body_hash, subject_type,
-         subject_ref, status, reason, waits_for, trace_id)
-       values ($1, $2, $3, $4, $5, '', $6, $7, $8, $9, $10, $11, $12)
-       on conflict (provider, endpoint, delivery_id) do update set status = excluded.status,
-         attempts = case when inbox.status in ('pending', 'unmatched') then inbox.attempts else 0 end,
-         reason = excluded.reason, waits_for = excluded.waits_for, next_attempt_at = clock_timestamp()`,
-      [
-        newId('inbox'),
-        nudge.provider,
-        nudge.endpoint,
-        nudge.book,
-        `due:${nudge.type}:${nudge.ref}`,
-        createHash('sha256').digest(),
-        nudge.type,
-        nudge.ref,
-        nudge.status,
-        nudge.reason,
-        nudge.waitsFor,
-        nudge.traceId,
-      ],
-    );
-  }
 }
 
 /** A row that nobody came for, claimed by the sweep. */
@@ -257,11 +253,12 @@ export interface FaultyRow {
 }
 
 /** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time. */
-export async function countFault(tx: Tx, ids: readonly string[], reason: string): Promise<FaultyRow[]> {
+export async function countFault(tx: Tx, rows: readonly WaitingRow[], reason: string): Promise<FaultyRow[]> {
   return tx.query<FaultyRow>(
-    `update sverka.inbox set attempts = attempts + 1, reason = $2, next_attempt_at = clock_timestamp() +
-       least($3 * power(2, least(attempts, 20)), $4) * interval '1 millisecond'
-     where id = any ($1) and status in ('pending', 'unmatched') returning id, book, attempts`,
-    [ids, reason, FAULT_WAIT_MS, FAULT_WAIT_MS_MAX],
+    `with ${STILL_WAITING}
+     update sverka.inbox i set attempts = attempts + 1, reason = $3, next_attempt_at = clock_timestamp() +
+         least($4 * power(2, least(attempts, 20)), $5) * interval '1 millisecond'
+       from still where i.id = still.id returning i.id, book, attempts`,
+    [...rowParams(rows), reason, FAULT_WAIT_MS, FAULT_WAIT_MS_MAX],
   );
 }

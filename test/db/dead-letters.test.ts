@@ -258,7 +258,8 @@ describe('a dead letter', () => {
     await notify(ref);
     expect(await look(ref)).toBe('final');
     expect(await depositOf(world.owner, ref)).toMatchObject({ state: 'final' });
-    expect(await letters()).toMatchObject([{ how: null }]);
+    await world.sweep();
+    expect(await letters()).toMatchObject([{ how: 'applied', replays: 0 }]);
   });
 });
 

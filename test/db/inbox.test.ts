@@ -1,5 +1,5 @@
 import { raiseAlert, resolveAlert } from '../../src/db/alerts.js';
-import { acceptDeliveries, alertUnmatched, claimPending, markUnmatched } from '../../src/db/inbox.js';
+import { acceptDeliveries, alertUnmatched, claimPending, markUnmatched, type WaitingRow } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
 import { lockCursor, moveCursor, readCursor } from '../../src/db/sources.js';
 import { inTransaction, queriesOf, type Tx } from '../../src/db/transaction.js';
@@ -211,12 +211,10 @@ describe('what is unmatched', () => {
 
   it('by hand stays done when it is done', async () => {
     await acceptDeliveries(relay, [deliveryOf('cdp_1')]);
-    const { rows } = await world.owner.query<{ id: string }>(`update sverka.inbox set status = 'done' returning id`);
-    await markUnmatched(
-      queriesOf(world.pool),
-      rows.map((row) => row.id),
-      { reason: 'late', waitsFor: null },
+    const { rows } = await world.owner.query<WaitingRow>(
+      `update sverka.inbox set status = 'done' returning id, subject_ref as ref, armed`,
     );
+    await markUnmatched(queriesOf(world.pool), rows, { reason: 'late', waitsFor: null });
     expect(await inboxOf(world.owner)).toMatchObject([{ status: 'done' }]);
   });
 });
