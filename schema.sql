@@ -436,6 +436,7 @@ create table sverka.inbox (
   trace_id text,
   received_at timestamp with time zone not null default clock_timestamp(),
   done_at timestamp with time zone,
+  armed integer not null default 1,
   constraint inbox_pkey PRIMARY KEY (id),
   constraint inbox_provider_endpoint_delivery_id_key UNIQUE (provider, endpoint, delivery_id),
   constraint inbox_body_hash_check CHECK ((octet_length(body_hash) = 32)),
@@ -599,8 +600,9 @@ CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
 CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
+CREATE INDEX deposit_booked_output ON sverka.deposit USING btree (book, provider, provider_account, sverka.plain_hash(tx_hash)) WHERE (movement_ids <> '{}'::text[]);
 CREATE INDEX deposit_hash ON sverka.deposit USING btree (tx_hash);
-CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, tx_hash, output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
+CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, sverka.plain_hash(tx_hash), output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
 CREATE INDEX deposit_owner ON sverka.deposit USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX deposit_waiting ON sverka.deposit USING btree (last_read_at) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text]));
 CREATE INDEX event_subject ON sverka.event USING btree (subject_id);
@@ -1211,9 +1213,30 @@ begin
         from generate_subscripts(ids, 1) n
         where outcomes[n] = 'conflict' and subject_refs[n] is not null order by 5
       on conflict (provider, endpoint, delivery_id) do nothing;
-    perform sverka.raise_alert('inbox_conflict:' || providers[n] || ':' || endpoints[n], 'inbox_conflict', books[n],
-        null, null, 'A delivery id came again with another body; compare the two and ask the provider.', trace_ids[n])
-      from generate_subscripts(ids, 1) n where outcomes[n] = 'conflict';
+    perform sverka.raise_alert(a.key, 'inbox_conflict', a.book, null, null,
+        'A delivery id came again with another body; compare the two and ask the provider.', a.trace_id)
+      from (select distinct on (key) c.* from (
+              select 'inbox_conflict:' || providers[n] || ':' || endpoints[n] as key, books[n] as book,
+                  trace_ids[n] as trace_id
+                from generate_subscripts(ids, 1) n where outcomes[n] = 'conflict') c
+             order by key) a
+      order by a.key;
+  end if;
+
+  insert into sverka.dead_letter (id, inbox_id, book, reason, attempts, trace_id)
+    select 'dl_0' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 25), ids[n], books[n],
+        coalesce(reasons[n], 'parked'), 0, trace_ids[n]
+      from generate_subscripts(ids, 1) n where outcomes[n] = 'stored' and statuses[n] = 'parked' order by ids[n];
+  if found then
+    perform sverka.raise_alert(a.key, 'parked_notification', a.book, null, null,
+        'Signed notifications cannot be read (' || a.reason || '): `sverka deadletters list`; ask the provider.',
+        a.trace_id)
+      from (select distinct on (key) p.* from (
+              select 'parked:' || providers[n] || ':' || endpoints[n] || ':' || coalesce(reasons[n], 'parked') as key,
+                  books[n] as book, coalesce(reasons[n], 'parked') as reason, trace_ids[n] as trace_id
+                from generate_subscripts(ids, 1) n where outcomes[n] = 'stored' and statuses[n] = 'parked') p
+             order by key) a
+      order by a.key;
   end if;
 end $function$
 ; -- sverka_owner
@@ -1225,6 +1248,16 @@ AS $function$
 begin
   raise exception 'this file was imported: its row never changes' using errcode = 'check_violation';
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.plain_hash(hash text)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case when hash ~* '^(0x)?[0-9a-f]+$' then lower(regexp_replace(hash, '^0x', '', 'i')) else hash end;
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text)
@@ -1545,6 +1578,8 @@ grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
+grant execute on sverka.plain_hash(hash text) to sverka_console;
+grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;

@@ -1,4 +1,4 @@
-import { DEPOSIT_CHOICES } from '../domain/deposit.js';
+import { DEPOSIT_CHOICES } from '../domain/deposit-decision.js';
 
 /** What a person may decide, by subject; the choice is bound to what that person saw. */
 export const DECISION_CHOICES = {

@@ -1,12 +1,14 @@
 import { type DepositRecord, toDeposit } from '../contracts/deposit.js';
-import type { DepositChoice, DepositReading } from '../domain/deposit.js';
+import { type DepositReading } from '../domain/deposit.js';
+import { type DepositChoice } from '../domain/deposit-decision.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookDeposits, type DepositBooking, depositMovementId } from './book-deposits.js';
 import { closeDecision, openDecisions } from './decisions.js';
 import { holdPlaces } from './deposit-addresses.js';
 import {
   type AddressOfDeposit,
-  creditedOutputs,
+  type BookedOutput,
+  bookedOutputs,
   type DepositNote,
   type DepositSource,
   type DepositStep,
@@ -15,11 +17,12 @@ import {
   insertNoticed,
   lockDeposits,
   noteReadings,
+  readAddressTerms,
   stepDeposits,
 } from './deposits.js';
 import { insertEvents, type NewEvent } from './events.js';
 import type { Tx } from './transaction.js';
-import { type Copied, type DepositDecision, outputOf, type WeighedDeposit, weighDeposit } from './weigh-deposits.js';
+import { type DepositDecision, outputOf, type WeighedDeposit, weighDeposit } from './weigh-deposits.js';
 
 /** One record as the custodian states it, and where it arrived. */
 export interface DepositStatement {
@@ -64,9 +67,8 @@ export function depositPlace(place: { address: string; tag: string | null }): st
  * Throws `BookingRefused` when the journal cannot take one of them, and `Retryable`.
  */
 export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<AppliedDeposit[]> {
-  const found = await findOwners(tx, batch);
-  const { locked, added } = await lockAll(tx, batch, found);
-  const credited = await creditedElsewhere(tx, batch.source, found);
+  const { found, locked, added } = await lockAll(tx, batch);
+  const booked = await bookedBefore(tx, batch.source, found);
   const decisions = await decisionsOn(tx, [...locked.values()]);
   const work: WeighedDeposit[] = [];
   for (const item of found) {
@@ -74,18 +76,20 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
     if (!record) continue;
     const output = outputOf(item.reading);
     // Until it is completed it may still come to nothing, whatever stands beside it.
-    const copied = item.reading.status === 'completed' ? credited.get(output) : undefined;
+    const others = booked.filter((other) => outputOf(other) === output && other.id !== record.id);
+    const copied = item.reading.status === 'completed' ? others.find(isCredited) : undefined;
     const before = added.has(item.ref) ? null : record.state;
     const decision = decisions.get(record.id) ?? null;
-    const known = { record, copied, decision };
+    const takenBack = others.filter((other) => !isCredited(other));
+    const taken = Math.max(-1, ...takenBack.map(({ generation }) => generation));
+    const known = { record, copied, decision, firstGeneration: taken + 1 };
     const weighed: WeighedDeposit = {
       ...weighDeposit({ ticket: batch.ticket, refusal: batch.refused.get(item.ref) }, item, known),
       before,
     };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
-    if (isFresh(weighed) && weighed.plan.credit)
-      credited.set(output, { id: record.id, addressId: item.at.id, amount: item.reading.amount });
+    if (isFresh(weighed) && weighed.plan.credit) booked.push(bookedNow(weighed));
   }
 
   // Each apply keeps its ticket, also one that changes nothing: an older answer must not undo it.
@@ -107,10 +111,36 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   });
 }
 
-/** The owner always comes from the address, never from what was sent. */
-async function findOwners(tx: Tx, { source, ...batch }: DepositBatch): Promise<FoundDeposit[]> {
+/** Locks what is known, and notices what is new where the address is ours: the owner always comes from the address. */
+async function lockAll(tx: Tx, batch: DepositBatch) {
   // A deposit that changed twice stands twice in a page: the later statement counts.
   const statements = [...new Map(batch.statements.map((statement) => [statement.ref, statement])).values()];
+  const locked = new Map<string, DepositRecord>();
+  const lock = async (refs: readonly string[]) => {
+    for (const record of await lockDeposits(tx, batch.source, refs)) locked.set(record.providerRef, record);
+  };
+  await lock(statements.map(({ ref }) => ref));
+  const places = await findPlaces(tx, batch.source, statements);
+  const unseen = statements.flatMap((statement): FoundDeposit[] => {
+    const at = places.get(depositPlace(statement));
+    return at && !locked.has(statement.ref) ? [{ ...statement, place: statement, at, elsewhere: false }] : [];
+  });
+  const added = new Set<string>();
+  if (unseen.length > 0) {
+    const { source, actor, traceId } = batch;
+    for (const ref of await insertNoticed(tx, source, { found: unseen, actor, traceId })) added.add(ref);
+    // Ours, or those that another reader inserted while we waited for it.
+    await lock(unseen.map(({ ref }) => ref));
+  }
+  const found = await bindToOwn(tx, statements, { locked, places });
+  return { found, locked, added };
+}
+
+async function findPlaces(
+  tx: Tx,
+  source: DepositSource,
+  statements: readonly DepositStatement[],
+): Promise<Map<string, AddressOfDeposit>> {
   const byPlace = new Map<string, AddressOfDeposit>();
   const find = async (wanted: readonly DepositStatement[]) => {
     for (const address of await findAddresses(tx, source, wanted)) byPlace.set(depositPlace(address), address);
@@ -122,40 +152,45 @@ async function findOwners(tx: Tx, { source, ...batch }: DepositBatch): Promise<F
     await holdPlaces(tx, nowhere.map(depositPlace));
     await find(nowhere);
   }
-  return statements.flatMap((statement) => {
-    const at = byPlace.get(depositPlace(statement));
-    return at ? [{ ...statement, at }] : [];
+  return byPlace;
+}
+
+/** Each known deposit with the terms of its own address; a record that names another place is told as that. */
+async function bindToOwn(
+  tx: Tx,
+  statements: readonly DepositStatement[],
+  { locked, places }: { locked: ReadonlyMap<string, DepositRecord>; places: ReadonlyMap<string, AddressOfDeposit> },
+): Promise<FoundDeposit[]> {
+  const known = statements.flatMap((statement) => {
+    const record = locked.get(statement.ref);
+    return record ? [{ statement, record, named: places.get(depositPlace(statement)) }] : [];
+  });
+  const elsewhere = known.filter(({ record, named }) => named?.id !== record.depositAddressId);
+  const ids = elsewhere.map(({ record }) => record.depositAddressId);
+  const own = new Map((ids.length === 0 ? [] : await readAddressTerms(tx, ids)).map((terms) => [terms.id, terms]));
+  return known.map(({ statement, record, named }) => {
+    const at = named?.id === record.depositAddressId ? named : own.get(record.depositAddressId);
+    if (!at) throw new Error(`Deposit ${record.id} belongs to an address that is not there.`);
+    return { ...statement, place: statement, at, elsewhere: at !== named };
   });
 }
 
-async function lockAll(tx: Tx, batch: DepositBatch, found: readonly FoundDeposit[]) {
-  const locked = new Map<string, DepositRecord>();
-  const added = new Set<string>();
-  const lock = async (items: readonly FoundDeposit[]) => {
-    const refs = items.map((item) => item.ref);
-    for (const record of await lockDeposits(tx, batch.source, refs)) locked.set(record.providerRef, record);
-  };
-  await lock(found);
-  const unseen = found.filter((item) => !locked.has(item.ref));
-  if (unseen.length > 0) {
-    const { source, actor, traceId } = batch;
-    for (const ref of await insertNoticed(tx, source, { found: unseen, actor, traceId })) added.add(ref);
-    // Ours, or those that another reader inserted while we waited for it.
-    await lock(unseen);
-  }
-  return { locked, added };
+async function bookedBefore(tx: Tx, source: DepositSource, found: readonly FoundDeposit[]): Promise<BookedOutput[]> {
+  const outputs = found.flatMap(({ reading: { txHash, outputIndex } }) =>
+    txHash !== null && outputIndex !== null ? [{ txHash, outputIndex }] : [],
+  );
+  return outputs.length === 0 ? [] : bookedOutputs(tx, source, outputs);
 }
 
-async function creditedElsewhere(
-  tx: Tx,
-  source: DepositSource,
-  found: readonly FoundDeposit[],
-): Promise<Map<string, Copied>> {
-  const outputs = found.flatMap(({ reading: { txHash, outputIndex, status } }) =>
-    txHash !== null && outputIndex !== null && status === 'completed' ? [{ txHash, outputIndex }] : [],
-  );
-  const rows = outputs.length === 0 ? [] : await creditedOutputs(tx, source, outputs);
-  return new Map(rows.map((row) => [outputOf(row), row]));
+function isCredited({ state }: BookedOutput): boolean {
+  return state === 'credited' || state === 'final';
+}
+
+/** What this batch is about to book, for the records below it. */
+function bookedNow({ found, record, plan }: WeighedDeposit): BookedOutput {
+  const { network, txHash, outputIndex, amount } = found.reading;
+  const output = { network, txHash: txHash ?? '', outputIndex: outputIndex ?? 0 };
+  return { ...output, id: record.id, addressId: found.at.id, amount, state: 'credited', generation: plan.generation };
 }
 
 async function decisionsOn(tx: Tx, records: readonly DepositRecord[]): Promise<Map<string, DepositDecision>> {

@@ -1,5 +1,5 @@
 import type { DepositRecord } from '../contracts/deposit.js';
-import type { DepositReading } from '../domain/deposit.js';
+import { type DepositReading, plainHash } from '../domain/deposit.js';
 import { collectBehind, draw, leg, type MovementInstruction } from '../domain/journal.js';
 import type { Minor } from '../domain/money.js';
 import type { OperationKey } from '../domain/operation-key.js';
@@ -117,7 +117,8 @@ function keyOf(
   source: DepositSource,
   { operation, reading, generation }: Pick<DepositBooking, 'operation' | 'reading' | 'generation'>,
 ): OperationKey {
-  const { network, txHash, outputIndex } = reading;
+  const { network, outputIndex } = reading;
+  const txHash = plainHash(reading.txHash);
   const { book, provider, account } = source;
   return {
     instrument: { book, provider, account, kind: 'deposit', ref: [network, txHash ?? '', String(outputIndex)] },

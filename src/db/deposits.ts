@@ -1,6 +1,6 @@
 import type { DepositRecord } from '../contracts/deposit.js';
 import type { Book } from '../domain/books.js';
-import type { DepositReading, DepositState, DepositTerms } from '../domain/deposit.js';
+import { type DepositReading, type DepositState, type DepositTerms, plainHash } from '../domain/deposit.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -61,26 +61,38 @@ export interface AddressOfDeposit extends DepositTerms {
   readonly tag: string | null;
 }
 
+const ADDRESS_TERMS = `select a.id, a.merchant_id as "merchantId", a.customer_id as "customerId", a.address, a.tag, a.network, a.asset,
+       a.settlement_mode as "settlementMode", a.settlement_asset as "settlementAsset"
+     from sverka.deposit_address a`;
+
 export async function findAddresses(
   tx: Tx,
   source: DepositSource,
   places: readonly { address: string; tag: string | null }[],
 ): Promise<AddressOfDeposit[]> {
   return tx.query<AddressOfDeposit>(
-    `select a.id, a.merchant_id as "merchantId", a.customer_id as "customerId", a.address, a.tag, a.network, a.asset,
-       a.settlement_mode as "settlementMode", a.settlement_asset as "settlementAsset"
-     from sverka.deposit_address a
+    `${ADDRESS_TERMS}
      where a.book = $1 and a.provider = $2 and a.provider_account = $3 and a.address = any ($4)`,
     [source.book, source.provider, source.account, places.map((place) => place.address)],
   );
 }
 
-/** A reading together with the custodian's id of the deposit and the address it arrived at. */
+/** The addresses of these ids: a deposit's own, whatever its record names now. */
+export async function readAddressTerms(tx: Tx, ids: readonly string[]): Promise<AddressOfDeposit[]> {
+  return tx.query<AddressOfDeposit>(`${ADDRESS_TERMS} where a.id = any ($1)`, [ids]);
+}
+
+/** A reading together with the custodian's id of the deposit and the address that it belongs to. */
 export interface FoundDeposit {
   readonly ref: string;
   readonly providerStatus: string;
   readonly reading: DepositReading;
+  /** Where the record says it arrived. */
+  readonly place: { readonly address: string; readonly tag: string | null };
+  /** The address it belongs to: of a known deposit its own, whatever the record names now. */
   readonly at: AddressOfDeposit;
+  /** The record names another place than that. */
+  readonly elsewhere: boolean;
 }
 
 interface Who {
@@ -212,8 +224,11 @@ function toStepRow({ credit, to, movementId, ...step }: DepositStep) {
   };
 }
 
-export interface CreditedOutput {
+/** What was booked of an output before. */
+export interface BookedOutput {
   readonly id: string;
+  readonly state: DepositState;
+  readonly generation: number;
   readonly network: string;
   readonly txHash: string;
   readonly outputIndex: number;
@@ -221,18 +236,18 @@ export interface CreditedOutput {
   readonly addressId: string;
 }
 
-/** Deposits already credited for these outputs, by another of the custodian's ids (R10: one output is one deposit). */
-export async function creditedOutputs(
+/** Deposits of which something was booked for these outputs, whatever ids the custodian gives them (R10). */
+export async function bookedOutputs(
   tx: Tx,
   source: DepositSource,
   outputs: readonly { txHash: string; outputIndex: number }[],
-): Promise<CreditedOutput[]> {
+): Promise<BookedOutput[]> {
   return tx.query(
-    `select d.id, d.network, d.tx_hash as "txHash", d.output_index as "outputIndex", d.reported_text as amount,
+    `select d.id, d.state, d.generation, d.network, d.tx_hash as "txHash", d.output_index as "outputIndex", d.reported_text as amount,
        d.deposit_address_id as "addressId" from sverka.deposit d
-     where d.book = $1 and d.provider = $2 and d.provider_account = $3 and d.state in ('credited', 'final')
-       and d.tx_hash = any ($4)`,
-    [source.book, source.provider, source.account, outputs.map((output) => output.txHash)],
+     where d.book = $1 and d.provider = $2 and d.provider_account = $3 and d.movement_ids <> '{}'
+       and sverka.plain_hash(d.tx_hash) = any ($4)`,
+    [source.book, source.provider, source.account, outputs.map((output) => plainHash(output.txHash))],
   );
 }
 

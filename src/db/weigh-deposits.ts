@@ -2,18 +2,20 @@ import type { OpenDecision } from '../contracts/decision.js';
 import type { DepositRecord } from '../contracts/deposit.js';
 import {
   contradictionOf,
-  type DepositChoice,
   type DepositPlan,
   type Diversion,
   diversionOfCopy,
+  ELSEWHERE,
+  plainHash,
   planCopy,
-  planDecision,
   planDeposit,
+  planElsewhere,
   planParking,
 } from '../domain/deposit.js';
+import { type DepositChoice, planDecision } from '../domain/deposit-decision.js';
 import { isSameDecimal } from '../domain/money.js';
 import { hashSeen } from './decisions.js';
-import type { CreditedOutput, FoundDeposit } from './deposits.js';
+import type { BookedOutput, FoundDeposit } from './deposits.js';
 
 export type DepositDecision = OpenDecision<DepositChoice>;
 
@@ -51,11 +53,11 @@ export interface WeighedDeposit {
 }
 
 /** Where an output was credited before. */
-export type Copied = Pick<CreditedOutput, 'id' | 'addressId' | 'amount'>;
+export type Copied = Pick<BookedOutput, 'id' | 'addressId' | 'amount'>;
 
 /** One output of one transaction: what one deposit is (R10). */
 export function outputOf(of: { network: string; txHash: string | null; outputIndex: number | null }): string {
-  return JSON.stringify([of.network, of.txHash, of.outputIndex]);
+  return JSON.stringify([of.network, plainHash(of.txHash), of.outputIndex]);
 }
 
 /** What is known of a deposit under its lock. */
@@ -63,6 +65,8 @@ export interface KnownDeposit {
   readonly record: DepositRecord;
   readonly copied: Copied | undefined;
   readonly decision: DepositDecision | null;
+  /** The first generation of its output behind those in which another deposit was booked and taken back. */
+  readonly firstGeneration: number;
 }
 
 /** What the read of this ticket, or a person, makes of a deposit. `refusal`: why the journal would not book it. */
@@ -106,7 +110,7 @@ function planOf(refusal: string | undefined, found: FoundDeposit, known: KnownDe
   const { at: terms, reading } = found;
   const instead = diversionOf(refusal, found, known);
   const decided = asSeen
-    ? planDecision(record, { terms, reading, choice: decision.choice, instead })
+    ? planDecision(standingOf(known), { terms, reading, choice: decision.choice, instead })
     : 'what was seen has changed';
   if (typeof decided === 'string') return { plan, facts, decided: { by: decision, outcome: 'void', detail: decided } };
   const accepted = decided.accepts === null ? null : fullContradiction(decided.accepts, found);
@@ -117,10 +121,18 @@ function planOf(refusal: string | undefined, found: FoundDeposit, known: KnownDe
   };
 }
 
-function planRead(refusal: string | undefined, found: FoundDeposit, { record, copied }: KnownDeposit): DepositPlan {
+function planRead(refusal: string | undefined, found: FoundDeposit, known: KnownDeposit): DepositPlan {
+  const { record, copied } = known;
+  if (found.elsewhere) return planElsewhere(record);
   const same = isCopy(found, record, copied);
   const other = same !== null ? planCopy(record, same) : refusal === undefined ? null : planParking(record, refusal);
-  return other ?? planDeposit(record, found.at, found.reading);
+  return other ?? planDeposit(standingOf(known), found.at, found.reading);
+}
+
+/** One that was never booked begins behind the generations of its output that were taken back (mined again, R10). */
+function standingOf({ record, firstGeneration }: KnownDeposit): DepositRecord {
+  if (record.movementIds.length > 0) return record;
+  return { ...record, generation: Math.max(record.generation, firstGeneration) };
 }
 
 function diversionOf(
@@ -128,6 +140,7 @@ function diversionOf(
   found: FoundDeposit,
   { record, copied }: KnownDeposit,
 ): Diversion | null {
+  if (found.elsewhere) return ELSEWHERE;
   const same = isCopy(found, record, copied);
   if (same !== null) return diversionOfCopy(same);
   return refusal === undefined ? null : { to: 'parked', reason: refusal };
@@ -167,6 +180,6 @@ function factsOf(
   };
 }
 
-function fullContradiction(flag: string, { reading, providerStatus }: FoundDeposit): string {
-  return contradictionOf(flag, reading, providerStatus);
+function fullContradiction(flag: string, { reading, providerStatus, place }: FoundDeposit): string {
+  return contradictionOf(flag, reading, { providerStatus, address: place.address, tag: place.tag });
 }

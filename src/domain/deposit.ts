@@ -2,10 +2,6 @@ import { decimalsOf } from './assets.js';
 import { type Minor, parseAmount } from './money.js';
 import type { StateMove } from './states.js';
 
-/** What a person may decide on a deposit. */
-export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept'] as const;
-export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
-
 export const DEPOSIT_STATES = [
   'noticed',
   'confirming',
@@ -88,7 +84,7 @@ export interface DepositPlan {
 }
 
 /** Where a reading leads, before it is held against what was booked. */
-type Verdict =
+export type Verdict =
   | { readonly to: 'confirming' | 'rejected' | 'dropped' | 'parked'; readonly reason: string | null }
   | { readonly to: 'final'; readonly credit: { readonly amount: Minor; readonly asset: string } };
 
@@ -119,72 +115,26 @@ export interface Diversion {
   readonly reason: string;
 }
 
-/** What a decision makes of a deposit. */
-export interface DecidedPlan extends DepositPlan {
-  /** The flag of the contradiction that stands accepted from now on. */
-  readonly accepts: string | null;
+/** A hash of hex digits is the same in capitals and with 0x in front; one in any other alphabet is what it is. */
+export function plainHash(hash: string | null): string | null {
+  if (hash === null || !/^(0x)?[0-9a-f]+$/i.test(hash)) return hash;
+  return hash.replace(/^0x/i, '').toLowerCase();
 }
 
 /**
- * What a person's decision makes of a deposit as it stands and reads now; a text when it does not fit.
- * `retry` a parked one as if it were noticed anew, `reject` it, `orphan` a final one that the custodian says has
- * failed (its money is taken back), `accept` a contradiction and leave the books as they are.
+ * A record that now names another address than the one its deposit belongs to: whose money it is, a person says. It is
+ * never credited by the terms of one address to the owner of another.
  */
-export function planDecision(
-  standing: DepositStanding & { readonly flag: string | null },
-  what: {
-    readonly terms: DepositTerms;
-    readonly reading: DepositReading;
-    readonly choice: DepositChoice;
-    /** Why the journal would not book it, or that its output was credited before. */
-    readonly instead: Diversion | null;
-  },
-): DecidedPlan | string {
-  const { state, generation, flag } = standing;
-  const stay = { moves: [], generation, credit: null, flag: null, accepts: null };
-  const verdict = judge(what.terms, what.reading);
-  switch (what.choice) {
-    case 'accept':
-      return flag === null ? 'there is no contradiction to accept' : { ...stay, accepts: flag };
-    case 'orphan': {
-      const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
-      if (state !== 'final' || !failed) return 'only a final deposit that the custodian says has failed is orphaned';
-      if (what.instead) return `its money could not be taken back (${what.instead.reason})`;
-      return { ...stay, moves: [{ to: 'orphaned', reason: FAILED_AFTER_CREDIT, decided: true }] };
-    }
-    case 'reject': {
-      if (state !== 'parked') return 'it is not parked';
-      // That the custodian has completed it is known to who rejects it: no news, and no flag.
-      const completed = verdict !== 'unknown_status' && verdict.to === 'final';
-      const accepts = completed ? COMPLETED_AFTER_REJECTION : null;
-      return { ...stay, moves: [{ to: 'rejected', reason: 'by_decision', decided: true }], accepts };
-    }
-    case 'retry': {
-      if (state !== 'parked') return 'it is not parked';
-      if (verdict === 'unknown_status') return 'the custodian states a status that we do not know';
-      const onward = walk({ ...standing, state: 'confirming' }, what.instead ?? verdict);
-      const again = { to: 'confirming', reason: 'by_decision', decided: true } as const;
-      return { ...onward, moves: [again, ...onward.moves], accepts: null };
-    }
-  }
+export function planElsewhere(standing: DepositStanding): DepositPlan {
+  const parked = divert(standing, ELSEWHERE);
+  if (parked) return parked;
+  const credited = standing.state === 'credited' || standing.state === 'final';
+  const flag = credited ? `${ELSEWHERE.reason}_after_credit` : null;
+  return { moves: [], generation: standing.generation, credit: null, flag };
 }
 
-/** What a person can decide on a deposit as it stands; whether it still fits is seen when it is applied. */
-export function decidable(standing: {
-  readonly state: DepositState;
-  readonly flag: string | null;
-  readonly contradiction: string | null;
-}): DepositChoice[] {
-  const { state, flag, contradiction } = standing;
-  const failed = state === 'final' && contradiction?.startsWith(FAILED_AFTER_CREDIT) === true;
-  const possible: Readonly<Record<DepositChoice, boolean>> = {
-    retry: state === 'parked',
-    reject: state === 'parked',
-    orphan: failed,
-    accept: flag !== null,
-  };
-  return DEPOSIT_CHOICES.filter((choice) => possible[choice]);
-}
+/** Where such a deposit goes when a person has it tried again. */
+export const ELSEWHERE: Diversion = { to: 'parked', reason: 'address_changed' };
 
 /** What cannot be booked goes to a person, with the reason. Null where it is too late: then the record decides. */
 export function planParking(standing: DepositStanding, reason: string): DepositPlan | null {
@@ -208,21 +158,27 @@ export function diversionOfCopy(same: boolean): Diversion {
  * A contradiction in full: the flag and all that the custodian says now. A person accepts it to the letter, so that any
  * other one is news again.
  */
-export function contradictionOf(flag: string, reading: DepositReading, providerStatus: string): string {
+export function contradictionOf(
+  flag: string,
+  reading: DepositReading,
+  at: { readonly providerStatus: string; readonly address: string; readonly tag: string | null },
+): string {
   const { amount, asset, network, txHash, outputIndex, settlement } = reading;
   const where = `${network} ${txHash ?? 'no transaction'} #${outputIndex ?? '?'}`;
   const settled = settlement === null ? '' : `, settled as ${settlement.amount} ${settlement.asset}`;
-  return `${flag}: ${providerStatus} ${amount} ${asset} in ${where}${settled}`;
+  const place = at.tag === null ? at.address : `${at.address} (${at.tag})`;
+  return `${flag}: ${at.providerStatus} ${amount} ${asset} at ${place} in ${where}${settled}`;
 }
 
-const COMPLETED_AFTER_REJECTION = 'completed_after_rejection';
-const FAILED_AFTER_CREDIT = 'failed_after_credit';
+export const COMPLETED_AFTER_REJECTION = 'completed_after_rejection';
+export const FAILED_AFTER_CREDIT = 'failed_after_credit';
 
 function divert(standing: DepositStanding, diversion: Diversion): DepositPlan | null {
   return ['credited', 'final', 'rejected', 'parked'].includes(standing.state) ? null : walk(standing, diversion);
 }
 
-function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {
+/** Where a reading leads, by the terms of its address. */
+export function judge(terms: DepositTerms, reading: DepositReading): Verdict | 'unknown_status' {
   if (!['seen', 'confirming', 'completed', 'failed', 'replaced'].includes(reading.status)) return 'unknown_status';
   if (reading.status === 'failed') return { to: 'rejected', reason: 'failed_at_provider' };
   if (reading.status === 'replaced') return { to: 'dropped', reason: 'replaced' };
@@ -252,7 +208,7 @@ function contradictsCredit(standing: DepositStanding, reading: DepositReading, v
       if (verdict.credit.amount !== standing.creditedAmount || verdict.credit.asset !== standing.creditedAsset) {
         return 'amount_changed_after_credit';
       }
-      return reading.txHash === standing.txHash && reading.outputIndex === standing.outputIndex
+      return plainHash(reading.txHash) === plainHash(standing.txHash) && reading.outputIndex === standing.outputIndex
         ? null
         : 'transaction_changed_after_credit';
     case 'rejected':
@@ -265,7 +221,8 @@ function contradictsCredit(standing: DepositStanding, reading: DepositReading, v
   }
 }
 
-function walk(standing: DepositStanding, verdict: Verdict): DepositPlan {
+/** The moves from where a deposit stands to where a verdict leads. */
+export function walk(standing: DepositStanding, verdict: Verdict): DepositPlan {
   const { state } = standing;
   const credit = verdict.to === 'final' ? verdict.credit : null;
   const reason = verdict.to === 'final' ? null : verdict.reason;

@@ -279,7 +279,7 @@ it('what is found unmatched while its address becomes active is not left behind'
   const ref = await world.arrive(address, { amount: '4' });
   // Stops the page behind its look at the addresses, before its commit.
   const gate = await world.owner.connect();
-  await gate.query('begin; lock table sverka.inbox in access exclusive mode');
+  await gate.query('begin; lock table sverka.inbox in share row exclusive mode');
   const page = world.page();
   const waiting = async (count: number) => {
     for (;;) {

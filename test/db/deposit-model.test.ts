@@ -42,25 +42,32 @@ afterEach(async () => {
   await world.close();
 });
 
-it(`${RUNS * HISTORIES} histories of ${STEPS} readings, crossing and repeating, agree with the model`, async () => {
-  const met = new Map<string, number>();
-  let [run, credits] = [0, 0];
-  const property = fc.asyncProperty(fc.nat(), async (seed) => {
-    const at = await world.address({ customerRef: `run-${run}` });
-    const played = await playHistories(world, at, { run: `r${run}`, seed, histories: HISTORIES, steps: STEPS });
-    expect(played.difference).toBeNull();
-    await expectMoney(at.customerId, played);
-    for (const [what, times] of played.met) met.set(what, (met.get(what) ?? 0) + times);
-    credits += played.credits;
-    run += 1;
-  });
-  await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
-  const { movements } = await expectDepositInvariants(world.owner);
-  expect(movements).toBe(credits);
-  const counts = Object.fromEntries([...met].sort(([a], [b]) => (a < b ? -1 : 1)));
-  process.stdout.write(`${RUNS * HISTORIES} histories of ${STEPS} readings met ${JSON.stringify(counts)}\n`);
-  expect(Object.keys(counts)).toEqual(MET);
-});
+/** A bound for a machine that does much else. */
+const WITHIN_MS = 300_000;
+
+it(
+  `${RUNS * HISTORIES} histories of ${STEPS} readings, crossing and repeating, agree with the model`,
+  async () => {
+    const met = new Map<string, number>();
+    let [run, credits] = [0, 0];
+    const property = fc.asyncProperty(fc.nat(), async (seed) => {
+      const at = await world.address({ customerRef: `run-${run}` });
+      const played = await playHistories(world, at, { run: `r${run}`, seed, histories: HISTORIES, steps: STEPS });
+      expect(played.difference).toBeNull();
+      await expectMoney(at.customerId, played);
+      for (const [what, times] of played.met) met.set(what, (met.get(what) ?? 0) + times);
+      credits += played.credits;
+      run += 1;
+    });
+    await fc.assert(property, { numRuns: RUNS, endOnFailure: true });
+    const { movements } = await expectDepositInvariants(world.owner);
+    expect(movements).toBe(credits);
+    const counts = Object.fromEntries([...met].sort(([a], [b]) => (a < b ? -1 : 1)));
+    process.stdout.write(`${RUNS * HISTORIES} histories of ${STEPS} readings met ${JSON.stringify(counts)}\n`);
+    expect(Object.keys(counts)).toEqual(MET);
+  },
+  WITHIN_MS,
+);
 
 async function expectMoney(customerId: string | null, played: ComparedHistories): Promise<void> {
   const owner = { book: 'live' as const, merchantId: world.merchantId, customerId };

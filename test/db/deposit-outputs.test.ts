@@ -102,7 +102,7 @@ describe('a key of the journal that is taken although no credited deposit shows 
     const { id } = await depositOf(world.owner, first);
     await decideAs(world.owner, { type: 'deposit', id, choice: 'orphan', userId });
     await world.owner.query(
-      `update sverka.deposit set state = 'orphaned', version = version + 1, actor = 'user:' || $2
+      `update sverka.deposit set state = 'orphaned', version = version + 1, actor = 'user:' || $2, movement_ids = '{}'
         where provider_ref = $1`,
       [first, userId],
     );

@@ -3,7 +3,7 @@ import type { DepositInput } from '../../contracts/messages.js';
 import { findOpenAlert } from '../../db/alerts-listing.js';
 import { decisionStage } from '../../db/decisions.js';
 import { hashSeenDeposit } from '../../db/weigh-deposits.js';
-import { DEPOSIT_CHOICES, decidable } from '../../domain/deposit.js';
+import { DEPOSIT_CHOICES, decidable } from '../../domain/deposit-decision.js';
 import { argument, type Command, type Context } from '../command.js';
 import { choiceOf, DECISION_OPTIONS, decide, type Pending } from '../decide.js';
 import { depositFacts, requireDeposit } from './deposits.js';

@@ -1,0 +1,83 @@
+import {
+  COMPLETED_AFTER_REJECTION,
+  type DepositPlan,
+  type DepositReading,
+  type DepositStanding,
+  type DepositState,
+  type DepositTerms,
+  type Diversion,
+  FAILED_AFTER_CREDIT,
+  judge,
+  walk,
+} from './deposit.js';
+
+/** What a person may decide on a deposit. */
+export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept'] as const;
+export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
+
+/** What a decision makes of a deposit. */
+export interface DecidedPlan extends DepositPlan {
+  /** The flag of the contradiction that stands accepted from now on. */
+  readonly accepts: string | null;
+}
+
+/**
+ * What a person's decision makes of a deposit as it stands and reads now; a text when it does not fit.
+ * `retry` a parked one as if it were noticed anew, `reject` it, `orphan` a final one that the custodian says has
+ * failed (its money is taken back), `accept` a contradiction and leave the books as they are.
+ */
+export function planDecision(
+  standing: DepositStanding & { readonly flag: string | null },
+  what: {
+    readonly terms: DepositTerms;
+    readonly reading: DepositReading;
+    readonly choice: DepositChoice;
+    /** Why the journal would not book it, or that its output was credited before. */
+    readonly instead: Diversion | null;
+  },
+): DecidedPlan | string {
+  const { state, generation, flag } = standing;
+  const stay = { moves: [], generation, credit: null, flag: null, accepts: null };
+  const verdict = judge(what.terms, what.reading);
+  switch (what.choice) {
+    case 'accept':
+      return flag === null ? 'there is no contradiction to accept' : { ...stay, accepts: flag };
+    case 'orphan': {
+      const failed = verdict !== 'unknown_status' && (verdict.to === 'rejected' || verdict.to === 'dropped');
+      if (state !== 'final' || !failed) return 'only a final deposit that the custodian says has failed is orphaned';
+      if (what.instead) return `its money could not be taken back (${what.instead.reason})`;
+      return { ...stay, moves: [{ to: 'orphaned', reason: FAILED_AFTER_CREDIT, decided: true }] };
+    }
+    case 'reject': {
+      if (state !== 'parked') return 'it is not parked';
+      // That the custodian has completed it is known to who rejects it: no news, and no flag.
+      const completed = verdict !== 'unknown_status' && verdict.to === 'final';
+      const accepts = completed ? COMPLETED_AFTER_REJECTION : null;
+      return { ...stay, moves: [{ to: 'rejected', reason: 'by_decision', decided: true }], accepts };
+    }
+    case 'retry': {
+      if (state !== 'parked') return 'it is not parked';
+      if (verdict === 'unknown_status') return 'the custodian states a status that we do not know';
+      const onward = walk({ ...standing, state: 'confirming' }, what.instead ?? verdict);
+      const again = { to: 'confirming', reason: 'by_decision', decided: true } as const;
+      return { ...onward, moves: [again, ...onward.moves], accepts: null };
+    }
+  }
+}
+
+/** What a person can decide on a deposit as it stands; whether it still fits is seen when it is applied. */
+export function decidable(standing: {
+  readonly state: DepositState;
+  readonly flag: string | null;
+  readonly contradiction: string | null;
+}): DepositChoice[] {
+  const { state, flag, contradiction } = standing;
+  const failed = state === 'final' && contradiction?.startsWith(FAILED_AFTER_CREDIT) === true;
+  const possible: Readonly<Record<DepositChoice, boolean>> = {
+    retry: state === 'parked',
+    reject: state === 'parked',
+    orphan: failed,
+    accept: flag !== null,
+  };
+  return DEPOSIT_CHOICES.filter((choice) => possible[choice]);
+}
