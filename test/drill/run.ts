@@ -3,9 +3,11 @@ import { cpus } from 'node:os';
 import { bundleImpatient } from '../support/worker-mutants.js';
 import { openWorkerWorld } from '../support/worker-world.js';
 import { emptyTally, runCells, type Tally } from './cells.js';
+import { runControls } from './controls.js';
 import { type DrillOptions, readDrillOptions } from './drill-options.js';
 import type { Flow } from './flow.js';
 import { FLOWS } from './flows.js';
+import { runKills } from './kills.js';
 import { listFailures, makeTable, type Row } from './report.js';
 import { startDrillServers } from './servers.js';
 
@@ -35,7 +37,13 @@ async function drill(how: DrillOptions): Promise<boolean> {
       how,
       bundle.path,
     );
-    const controls = { caught: 0, planted: 0 };
+    if (wanted('load') && how.points === null) {
+      const { seed, minutes } = how;
+      const tally = await runKills({ servers, bundlePath: bundle.path, seed, minutes, say });
+      rows.push({ name: 'load', tally });
+    }
+    const planted = wanted('controls') && how.points === null ? await runControls(bundle.path, say) : [];
+    const controls = { caught: planted.filter(({ caught }) => caught !== null).length, planted: planted.length };
     const failures = listFailures(rows);
     for (const failure of failures) say(failure);
     say(makeTable(rows, controls));

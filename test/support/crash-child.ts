@@ -36,7 +36,7 @@ export interface CrashOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-const WITHIN_MS = 30_000;
+const WITHIN_MS = 90_000;
 
 /**
  * Starts a worker process, lets `begin` give it work, waits until it is held at every point, and kills it (SIGKILL).

@@ -11,7 +11,7 @@ import { untilSwept } from './sweep-flow.js';
 /** A dead letter whose record became readable, and which a person has replayed. */
 export const deadLetterFlow: Flow = {
   name: 'dead-letter',
-  activities: ['databaseSweepInbox'],
+  activities: ['databaseSweepDeadLetters'],
   atOnce: 1,
   async arrange(world, count) {
     const deposits = await arriveMany(world, count);

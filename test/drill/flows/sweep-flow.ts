@@ -13,7 +13,7 @@ import type { Flow } from '../flow.js';
 /** A notification that nobody came for, found by the sweep. */
 export const sweepFlow: Flow = {
   name: 'sweep',
-  activities: ['databaseSweepInbox'],
+  activities: ['databaseNudgeOverdue'],
   atOnce: 1,
   async arrange(world, count) {
     const deposits = await arriveMany(world, count);

@@ -1,0 +1,108 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { startDepositAddress } from '../../src/client/deposit-addresses.js';
+import { nudgeDeposit } from '../../src/client/deposits.js';
+import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { CANARY_CARD } from '../support/deposit-world.js';
+import { storeNotification } from '../support/worker-inbox.js';
+import {
+  addressInput,
+  arrive,
+  depositInput,
+  type KnownAddress,
+  makeKnownAddress,
+  makeMerchantRow,
+} from '../support/worker-rows.js';
+import type { WorkerWorld } from '../support/worker-world.js';
+import type { Random } from './random.js';
+
+/** Work that comes in whatever is dead just now. */
+export interface Load {
+  /** What has been asked for so far. */
+  operations(): number;
+  /** No more; resolves when the senders have got rid of everything they had. */
+  stop(): Promise<void>;
+  /** A merchant asks again, with the same key, for what he has not got. */
+  askAgain(): Promise<void>;
+}
+
+const EVERY_MS = 80;
+const OWNERS = 8;
+const RETRY_MS = 200;
+
+/**
+ * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, and new addresses, in the
+ * proportions of that random row. What cannot be delivered is sent again, as a custodian and a merchant do.
+ */
+export async function startLoad(world: WorkerWorld, random: Random): Promise<Load> {
+  const owners = await Promise.all(Array.from({ length: OWNERS }, () => makeKnownAddress(world)));
+  const wishes: DepositAddressInput[] = [];
+  const pending = new Set<Promise<void>>();
+  let operations = 0;
+  let open = true;
+  const ask = (input: DepositAddressInput) => startDepositAddress(world.temporal, input);
+
+  async function one(): Promise<void> {
+    const kind = random();
+    const to = owners[Math.floor(random() * OWNERS)];
+    const amount = (1 + Math.floor(random() * 1_000_000)) / 1_000;
+    const waitMs = random() * 2_000;
+    if (to === undefined) return;
+    if (kind < 0.1) {
+      const input = addressInput(await untilDone(() => makeMerchantRow(world)), 'k');
+      wishes.push(input);
+      await ask(input).catch(() => undefined);
+    } else {
+      await deposit(world, to, { kind, amount: String(amount), waitMs });
+    }
+  }
+  const ticking = (async () => {
+    while (open) {
+      const work = one().finally(() => pending.delete(work));
+      pending.add(work);
+      operations += 1;
+      await pause(EVERY_MS);
+    }
+  })();
+  return {
+    operations: () => operations,
+    async stop() {
+      open = false;
+      await ticking;
+      await Promise.all(pending);
+    },
+    async askAgain() {
+      for (const input of wishes) await ask(input).catch(() => undefined);
+    },
+  };
+}
+
+async function deposit(
+  world: WorkerWorld,
+  to: KnownAddress,
+  { kind, amount, waitMs }: { kind: number; amount: string; waitMs: number },
+): Promise<void> {
+  const confirmsFirst = kind < 0.35;
+  const unheard = kind > 0.8;
+  const status = confirmsFirst ? 'confirming' : 'completed';
+  const ref = await arrive(world, to, { amount, status, replaced_by: CANARY_CARD });
+  const notify = async () => {
+    await untilDone(() => storeNotification(world, ref));
+    await nudgeDeposit(world.temporal, depositInput(ref), { start: true }).catch(() => undefined);
+  };
+  if (!unheard) await notify();
+  if (!confirmsFirst) return;
+  await pause(waitMs);
+  await world.custody.drive('PATCH', `/_sim/deposits/${ref}`, { status: 'completed' });
+  await notify();
+}
+
+/** Sent again until it is taken. */
+async function untilDone<T>(call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch {
+      await pause(RETRY_MS);
+    }
+  }
+}

@@ -1,0 +1,92 @@
+import { CANARY_CARD } from '../support/deposit-world.js';
+import { plantFault } from '../support/planted-fault.js';
+import type { WorkerWorld } from '../support/worker-world.js';
+import type { Control } from './controls.js';
+import type { Subjects } from './flow.js';
+import { depositFlow } from './flows/deposit-flow.js';
+import { findViolations } from './invariants.js';
+import { withWorker } from './with-worker.js';
+
+/** Faults of the database, each planted after two deposits have gone well. */
+export const DATABASE_FAULTS: readonly Control[] = [
+  control('the unique key is dropped, and what was credited is forgotten', async (world, subjects) => {
+    await forgetDeposits(world);
+    await subjects.again();
+    // With the key in place the journal refuses what it has: nothing is credited twice.
+    const twice = (await findViolations(world, depositFlow)).filter((line) => line.startsWith('only we say: mer'));
+    if (twice.length > 2) throw new Error(`credited twice although the key is there: ${twice.join('; ')}`);
+    await world.owner.query('alter table ledger.movement drop constraint movement_key_key cascade');
+    await plantFault(
+      world.database.url,
+      ['where m.key = any (keys) loop', 'where false loop'],
+      ['on conflict (key) do nothing', 'on conflict do nothing'],
+    );
+    await forgetDeposits(world);
+    await subjects.again();
+    const { rows } = await world.owner.query(
+      `select 1 from ledger.movement where kind = 'deposit_credit' group by key having count(*) > 1`,
+    );
+    if (rows.length !== 2) throw new Error(`${rows.length} of 2 deposits were credited twice`);
+  }),
+  control('a credit without its counterpart', (world) =>
+    unguarded(
+      world,
+      'ledger.entry',
+      `update ledger.entry set amount = amount + 1, balance = balance + 1
+      where amount > 0`,
+    ),
+  ),
+  control('a balance beside its entries', (world) =>
+    unguarded(world, 'ledger.entry', 'update ledger.entry set balance = balance + 1 where amount > 0'),
+  ),
+  control('an event is lost', (world) =>
+    unguarded(world, 'sverka.event', `delete from sverka.event where type = 'deposit.final'`),
+  ),
+  control('an audit row is written anew', (world) =>
+    unguarded(world, 'sverka.audit', `update sverka.audit set actor = 'nobody' where to_state = 'final'`),
+  ),
+  control('an audit row is lost', (world) =>
+    unguarded(world, 'sverka.audit', `delete from sverka.audit where to_state = 'credited'`),
+  ),
+  control('a card number is kept', async ({ owner }) => {
+    await owner.query(`select sverka.raise_alert('canary', 'canary', 'live', null, null, $1, null)`, [CANARY_CARD]);
+  }),
+  control('the provider never said it', async ({ custody }) => {
+    const { objects } = await custody.truth();
+    for (const { id } of objects.deposits ?? [])
+      await custody.drive('PATCH', `/_sim/deposits/${id}`, { status: 'failed' });
+  }),
+  control('the provider says another amount', async ({ custody }) => {
+    const { objects } = await custody.truth();
+    for (const { id } of objects.deposits ?? []) await custody.drive('PATCH', `/_sim/deposits/${id}`, { amount: '26' });
+  }),
+];
+
+function control(name: string, plant: (world: WorkerWorld, subjects: Subjects) => Promise<void>): Control {
+  return {
+    name,
+    flow: depositFlow,
+    async play(world) {
+      const subjects = await depositFlow.arrange(world, 2);
+      await withWorker(world, async () => {
+        await subjects.start();
+        await subjects.finish();
+      });
+      const before = await findViolations(world, depositFlow);
+      if (before.length > 0) throw new Error(`not well even before the fault: ${before.join('; ')}`);
+      await plant(world, subjects);
+    },
+  };
+}
+
+/** The states as in a backup of before; the journal stays. */
+async function forgetDeposits(world: WorkerWorld): Promise<void> {
+  await unguarded(world, 'sverka.deposit', 'delete from sverka.deposit');
+}
+
+/** What the database's own guards refuse, done all the same. */
+async function unguarded({ owner }: WorkerWorld, table: string, sql: string): Promise<void> {
+  await owner.query(`alter table ${table} disable trigger all`);
+  await owner.query(sql);
+  await owner.query(`alter table ${table} enable trigger all`);
+}
