@@ -1,6 +1,12 @@
 import type { OpenDecision } from '../contracts/decision.js';
 import { resolveAlert } from '../db/alerts.js';
-import { closeDeadLetter, findDeadLetter, hashSeenDeadLetter, replayDeadLetter } from '../db/dead-letters.js';
+import {
+  choicesOf,
+  closeDeadLetter,
+  findDeadLetter,
+  hashSeenDeadLetter,
+  replayDeadLetter,
+} from '../db/dead-letters.js';
 import { closeDecision, openDecisions } from '../db/decisions.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
@@ -22,6 +28,13 @@ async function applyOne(tx: Tx, decision: OpenDecision): Promise<void> {
   const letter = await findDeadLetter(tx, decision.subjectId);
   const fits = letter !== null && letter.closedAt === null && hashSeenDeadLetter(letter).equals(decision.seenHash);
   if (!fits) return closeDecision(tx, decision, { outcome: 'void', detail: 'what was seen has changed', traceId });
+  if (!choicesOf(letter).some((choice) => choice === decision.choice)) {
+    return closeDecision(tx, decision, {
+      outcome: 'void',
+      detail: 'it names nothing that could be read again',
+      traceId,
+    });
+  }
   if (decision.choice === 'replay') await replayDeadLetter(tx, letter);
   else await closeDeadLetter(tx, letter.id, 'abandoned');
   await resolveAlert(tx, `dead_letter:${letter.inboxId}`);

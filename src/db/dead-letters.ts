@@ -1,9 +1,13 @@
+import { DECISION_CHOICES } from '../contracts/decision.js';
 import type { Book } from '../domain/books.js';
 import { hashSeen } from './decisions.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
-/** A notification that failed for its own fault too often: kept for a person, replayed only by one (R11). */
+/**
+ * A notification that failed for its own fault too often, or was parked at the door, with no attempt and no subject:
+ * kept for a person, replayed only by one (R11).
+ */
 export interface DeadLetterRecord {
   readonly id: string;
   readonly inboxId: string;
@@ -83,12 +87,26 @@ export async function closeDeadLetter(tx: Tx, id: string, how: 'abandoned' | 'ap
   ]);
 }
 
+/** What can be decided on it: one that names nothing has nothing to be tried with. */
+export function choicesOf(letter: DeadLetterRecord): readonly (typeof DECISION_CHOICES.dead_letter)[number][] {
+  if (letter.closedAt !== null) return [];
+  return DECISION_CHOICES.dead_letter.filter((choice) => choice !== 'replay' || letter.subjectRef !== null);
+}
+
 /** Closes those whose row was done after all, and their alerts: by a replay, or because the record came readable. */
 export async function closeAppliedDeadLetters(db: Tx): Promise<void> {
   await db.query(
     `with closed as (
        update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
          from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done' returning l.inbox_id)
-     select sverka.resolve_alert('dead_letter:' || inbox_id) from closed`,
+     select sverka.resolve_alert('dead_letter:' || inbox_id) from closed order by inbox_id`,
+  );
+  // What was parked at the door has one alert for each endpoint and reason.
+  await db.query(
+    `select sverka.resolve_alert(a.key) from sverka.alert a
+      where a.kind = 'parked_notification' and a.state = 'open' and not exists (
+        select from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id
+         where l.closed_at is null and a.key = 'parked:' || i.provider || ':' || i.endpoint || ':' || l.reason)
+      order by a.key`,
   );
 }

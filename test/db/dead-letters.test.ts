@@ -263,6 +263,23 @@ describe('a dead letter', () => {
   });
 });
 
+it('a notification that was parked at the door is not replayed, for it names nothing; it can be abandoned', async () => {
+  const parked = deliveryOf('', { subject: null, eventType: null, parkedReason: 'not_json' });
+  await acceptDeliveries(queriesOf(relay), [parked]);
+  const [letter] = await letters();
+  expect(letter).toMatchObject({ reason: 'not_json', attempts: 0, how: null });
+  const id = letter?.id ?? '';
+  const replay = await decide(id, 'replay');
+  await world.sweep();
+  expect(await outcomeOf(world.owner, replay)).toBe('void: it names nothing that could be read again');
+  expect(await letters()).toMatchObject([{ id, replays: 0, how: null }]);
+  const abandon = await decide(id, 'abandon');
+  await world.sweep();
+  expect(await outcomeOf(world.owner, abandon)).toBe('applied: abandon');
+  await world.sweep();
+  expect(await openAlerts(world.owner)).toEqual([]);
+});
+
 it('the alert of unreadable records is over when each was read or is a dead letter', async () => {
   const [mended, dying] = [await world.arrive(at, UNREADABLE), await world.arrive(at, UNREADABLE)];
   await world.page();

@@ -19,7 +19,9 @@ beforeAll(async () => {
   close = () => pool.end();
 });
 beforeEach(async () => {
-  await world.owner.query('delete from sverka.inbox_conflict; delete from sverka.inbox; delete from sverka.alert');
+  await world.owner.query(
+    'delete from sverka.dead_letter; delete from sverka.inbox_conflict; delete from sverka.inbox; delete from sverka.alert',
+  );
   world.nudges.length = 0;
 });
 afterAll(async () => {
@@ -72,6 +74,32 @@ describe('accepting', () => {
     await acceptDeliveries(relay, [deliveryOf('', { subject: null, eventType: null, parkedReason: 'not_json' })]);
     expect(await inboxOf(world.owner)).toMatchObject([{ status: 'parked', reason: 'not_json', ref: null }]);
     expect(await claim()).toEqual([]);
+  });
+
+  it('makes a dead letter of each that is parked, once, and one alert for each endpoint and reason', async () => {
+    const parked = (of: object) => deliveryOf('', { subject: null, eventType: null, parkedReason: 'not_json', ...of });
+    const [one, two, three] = [parked({ deliveryId: 'a' }), parked({ deliveryId: 'b' }), parked({ deliveryId: 'c' })];
+    const other = { ...three, parkedReason: 'unknown_subject' };
+    await acceptDeliveries(relay, [one, deliveryOf('cdp_1'), two, one]);
+    await acceptDeliveries(relay, [two, other]);
+    const { rows } = await world.owner.query(
+      'select l.reason, l.attempts, i.status from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id order by l.reason',
+    );
+    const letter = { attempts: 0, status: 'parked' };
+    expect(rows).toEqual([
+      { reason: 'not_json', ...letter },
+      { reason: 'not_json', ...letter },
+      { reason: 'unknown_subject', ...letter },
+    ]);
+    const alerts = ['not_json', 'unknown_subject'].map(
+      (reason) => `parked_notification parked:custody:main-live:${reason}`,
+    );
+    expect(await openAlerts(world.owner)).toEqual(alerts);
+    await world.owner.query(
+      `update sverka.dead_letter set closed_at = now(), closed_how = 'abandoned' where reason = 'not_json'`,
+    );
+    await world.sweep();
+    expect(await openAlerts(world.owner)).toEqual([alerts[1]]);
   });
 
   it('is all that the relay may do with it', async () => {

@@ -1,7 +1,13 @@
-import { DECISION_CHOICES } from '../../contracts/decision.js';
+import type { DECISION_CHOICES } from '../../contracts/decision.js';
 import { toTime } from '../../contracts/values.js';
 import { findOpenAlert } from '../../db/alerts-listing.js';
-import { type DeadLetterRecord, findDeadLetter, hashSeenDeadLetter, listDeadLetters } from '../../db/dead-letters.js';
+import {
+  choicesOf,
+  type DeadLetterRecord,
+  findDeadLetter,
+  hashSeenDeadLetter,
+  listDeadLetters,
+} from '../../db/dead-letters.js';
 import { decisionStage } from '../../db/decisions.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type Context } from '../command.js';
@@ -11,7 +17,7 @@ import { utc } from '../output.js';
 
 export const listDeadLettersCommand: Command = {
   path: ['deadletters', 'list'],
-  summary: 'notifications that failed for their own fault too often, newest first',
+  summary: 'notifications that cannot be read or failed for their own fault too often, newest first',
   options: [{ flags: '--all', description: 'closed ones, too' }],
   examples: ['deadletters list', 'deadletters list --all --json'],
   run(context, input) {
@@ -86,7 +92,7 @@ function decisionCommand(choice: (typeof DECISION_CHOICES.dead_letter)[number], 
           seenHash: hashSeenDeadLetter(letter),
           document: { ...toDeadLetter(letter), alert: alert?.detail ?? null },
           facts: [...factsOf(letter), ['alert', alert?.detail ?? null]],
-          choices: letter.closedAt === null ? DECISION_CHOICES.dead_letter : [],
+          choices: choicesOf(letter),
         },
         // Only the sweep applies it, within its interval.
         nudge: async () => undefined,
