@@ -59,6 +59,7 @@ const schema = z.object({
   SVERKA_STUCK_AGE: duration('6h'),
   SVERKA_SWEEP_INTERVAL: duration('5s'),
   SVERKA_SWEEP_GRACE: duration('10s'),
+  SVERKA_SWEEP_LEASE: duration('3m'),
   SVERKA_UNKNOWN_LOOKUP_INTERVAL: duration('1s'),
   SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: duration('5m'),
   SVERKA_DEPOSIT_POLL_INTERVAL: duration('1m'),

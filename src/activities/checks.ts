@@ -91,6 +91,7 @@ function alertOf(finding: LedgerFinding) {
 async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
   const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
+    { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
     { name: 'full_check', everyMs: DAY_MS },
     ...config.providers.map(({ provider, account }) => ({
       name: `deposit_reconcile:${provider}:${account}`,

@@ -1,4 +1,6 @@
-import type { DepositAddressInput, DepositInput, SweptInbox } from '../contracts/messages.js';
+import type { DepositAddressInput, DepositInput, SweepTurn, SweptPart } from '../contracts/messages.js';
+import { raiseAlert, resolveAlertsExcept } from '../db/alerts.js';
+import { noteCheckRun } from '../db/check-runs.js';
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
 import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
 import { strandedDeposits } from '../db/deposits.js';
@@ -14,43 +16,74 @@ import { applyLedgerImport } from './ledger-imports.js';
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
 
 const ROWS_PER_SWEEP = 100;
-/** A claimed row that nobody marked as done comes again after this long. */
-const LEASE_MS = 60_000;
 const SEALED_PER_SWEEP = 1_000;
-/** Subjects that may fail in one turn before Temporal itself is taken to be away. */
-const FAILURES_PER_SWEEP = 3;
+/** Calls to Temporal at the same time. */
+const CALLS_AT_ONCE = 10;
+/** Subjects that may fail in one part before Temporal itself is taken to be away. */
+const FAILURES_PER_PART = 3;
 
-/** Finding what nobody came for. */
+/** Finding what nobody came for: one activity for each part of the sweep, so that none stops another. */
 export function createInboxActivities(deps: ActivityDeps) {
+  const db = queriesOf(deps.pool);
   return {
-    /** One turn of the sweep: numbering, decisions, overdue notifications, lost workflows, opening balances. */
-    async databaseSweepInbox(): Promise<SweptInbox> {
-      const { config } = deps;
-      const db = queriesOf(deps.pool);
-      // First what needs no other party.
-      const sealed = await seal(db, SEALED_PER_SWEEP);
-      await alertUnmatched(db, config.SVERKA_UNMATCHED_ALERT_AGE);
+    /** Numbers what is new. */
+    async databaseSeal(): Promise<SweptPart> {
+      return { full: (await seal(db, SEALED_PER_SWEEP)) >= SEALED_PER_SWEEP, claimed: 0, closed: [] };
+    },
+
+    /** What people decided on dead letters, and the alerts of notifications. */
+    async databaseSweepDeadLetters(): Promise<SweptPart> {
+      await alertUnmatched(db, deps.config.SVERKA_UNMATCHED_ALERT_AGE);
       await applyDeadLetterDecisions(deps, db);
       await closeAppliedDeadLetters(db);
       await resolveUnreadable(db);
-      const attempt = createAttempts(deps);
-      const limits = { most: ROWS_PER_SWEEP, graceMs: config.SVERKA_SWEEP_GRACE, leaseMs: LEASE_MS };
+      return DONE;
+    },
+
+    /** Overdue notifications and what people decided on deposits. */
+    async databaseNudgeOverdue(): Promise<SweptPart> {
+      const { SVERKA_SWEEP_GRACE: graceMs, SVERKA_SWEEP_LEASE: leaseMs } = deps.config;
+      const limits = { most: ROWS_PER_SWEEP, graceMs, leaseMs };
       const decided = await claimDecided(db, limits);
       const rows = await claimPending(db, limits);
-      const nudged = await nudgeEach(deps, [...decided, ...rows], attempt);
-      const restarted = await restartDeposits(deps, db, attempt);
+      const closed = await nudgeEach(deps, [...decided, ...rows], createAttempts(deps));
+      return { full: rows.length === ROWS_PER_SWEEP, claimed: rows.length, closed };
+    },
+
+    /** Waiting subjects whose workflow is lost. */
+    async databaseRestartStranded(): Promise<SweptPart> {
+      const attempt = createAttempts(deps);
+      const closed = await restartDeposits(deps, db, attempt);
       await restartAddresses(deps, db, attempt);
+      return { full: false, claimed: 0, closed };
+    },
+
+    /** The oldest file of opening balances that waits. */
+    async databaseApplyLedgerImport(): Promise<SweptPart> {
       await applyLedgerImport(deps);
-      // At once again while a turn was full.
-      const full = rows.length === ROWS_PER_SWEEP || sealed >= SEALED_PER_SWEEP;
-      return {
-        claimed: rows.length,
-        closed: [...nudged, ...restarted],
-        waitMs: full ? 0 : config.SVERKA_SWEEP_INTERVAL,
-      };
+      return DONE;
+    },
+
+    /** Notes that a turn ran, with one alert for each part that failed in it, and answers when the next one is. */
+    async databaseEndSweep(turn: SweepTurn): Promise<{ waitMs: number }> {
+      const { failed, full, beganAt, traceId } = turn;
+      for (const part of failed) {
+        const detail = `A part of the sweep (${part}) fails while the others go on; the worker's log has the reason.`;
+        const subject = { type: 'check', id: 'inbox_sweep' };
+        await raiseAlert(db, { key: sweepAlertKey(part), kind: 'sweep_failed', subject, detail, traceId });
+      }
+      await resolveAlertsExcept(db, ['sweep_failed'], failed.map(sweepAlertKey));
+      const run = { name: 'inbox_sweep', beganAt: new Date(beganAt), findings: failed.length };
+      await noteCheckRun(db, { ...run, detail: { failed } });
+      // At once again while a part was full.
+      return { waitMs: full && failed.length === 0 ? 0 : deps.config.SVERKA_SWEEP_INTERVAL };
     },
   };
 }
+
+const DONE: SweptPart = { full: false, claimed: 0, closed: [] };
+
+const sweepAlertKey = (part: string) => `sweep_failed:${part}`;
 
 /** Runs one call to Temporal; null for one that failed, so that one subject never stops the sweep of the others. */
 type Attempt = <T>(call: () => Promise<T>) => Promise<T | null>;
@@ -58,12 +91,13 @@ type Attempt = <T>(call: () => Promise<T>) => Promise<T | null>;
 function createAttempts(deps: ActivityDeps): Attempt {
   let failures = 0;
   return async (call) => {
+    if (failures > FAILURES_PER_PART) throw new Error('Temporal takes nothing now; the rest of this part is left.');
     try {
       return await call();
     } catch (error) {
       failures += 1;
-      // Then it is Temporal and not the subject: the turn is tried again.
-      if (failures > FAILURES_PER_SWEEP) throw error;
+      // Then it is Temporal and not the subject: the part is tried again.
+      if (failures > FAILURES_PER_PART) throw error;
       deps.log.warn('a swept subject could not be passed on', {
         code: error instanceof Error ? error.name : 'unknown',
       });
@@ -72,39 +106,50 @@ function createAttempts(deps: ActivityDeps): Attempt {
   };
 }
 
+/** Works on all of them, so many at a time; throws the first error. */
+async function eachOf<Item>(items: Iterable<Item>, work: (item: Item) => Promise<void>): Promise<void> {
+  const waiting = [...items];
+  const lane = async () => {
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item);
+  };
+  await Promise.all(Array.from({ length: CALLS_AT_ONCE }, lane));
+}
+
 /** Nudges each subject once; answers those whose workflow is closed, which the sweep itself reads (R13). */
 async function nudgeEach(deps: ActivityDeps, rows: readonly ClaimedRow[], attempt: Attempt): Promise<DepositInput[]> {
   const closed: DepositInput[] = [];
   const bySubject = new Map(rows.map((row) => [`${row.book} ${row.endpoint} ${row.subjectRef}`, row]));
-  for (const row of bySubject.values()) {
-    if (row.subjectType !== 'deposit' || row.provider !== 'custody') continue;
+  await eachOf(bySubject.values(), async (row) => {
+    if (row.subjectType !== 'deposit' || row.provider !== 'custody') return;
     const { book, endpoint: account, subjectRef: ref } = row;
     const input: DepositInput = { book, provider: 'custody', account, ref, traceId: row.traceId ?? newTraceId() };
     const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true }));
     // What the provider does not show has been absent since we heard of it.
     if (outcome === 'closed') closed.push({ ...input, absentSince: row.receivedAt.getTime() });
-  }
+  });
   return closed;
 }
 
 /** The rows are the truth: a waiting deposit whose workflow was lost gets one again, or is read by the sweep. */
 async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<DepositInput[]> {
   const closed: DepositInput[] = [];
-  for (const { book, provider, account, ref } of await strandedDeposits(db, deps.config.SVERKA_STRANDED_AGE)) {
-    if (provider !== 'custody') continue;
+  const stranded = await strandedDeposits(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ book, provider, account, ref }) => {
+    if (provider !== 'custody') return;
     const input: DepositInput = { book, provider, account, ref, traceId: newTraceId() };
     const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true, leaveRunning: true }));
     if (outcome === 'closed') closed.push(input);
-  }
+  });
   return closed;
 }
 
 /** The same for an address: it is made from its row and the request behind it. */
 async function restartAddresses(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
-  for (const { id, requestId } of await strandedDepositAddresses(db, deps.config.SVERKA_STRANDED_AGE)) {
+  const stranded = await strandedDepositAddresses(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ id, requestId }) => {
     const address = await readDepositAddress(db, id);
     const request = await findRequest(db, requestId);
-    if (!request || address.provider !== 'custody') continue;
+    if (!request || address.provider !== 'custody') return;
     const { key, method, path } = request;
     const input: DepositAddressInput = {
       book: address.book,
@@ -120,5 +165,5 @@ async function restartAddresses(deps: ActivityDeps, db: Tx, attempt: Attempt): P
       traceId: request.traceId ?? newTraceId(),
     };
     await attempt(() => deps.startDepositAddress(input));
-  }
+  });
 }

@@ -115,10 +115,21 @@ export interface DepositPages {
   more: boolean;
 }
 
-/** What one turn of the sweep found. */
-export interface SweptInbox {
+/** What one part of the sweep found in a turn. */
+export interface SweptPart {
+  /** There was more than one turn takes. */
+  full: boolean;
   claimed: number;
   /** Deposits whose workflow is closed: read by the sweep itself (R13). */
   closed: DepositInput[];
-  waitMs: number;
+}
+
+/** How a turn of the sweep went. */
+export interface SweepTurn {
+  /** Milliseconds since 1970. */
+  beganAt: number;
+  /** Names of the parts that failed. */
+  failed: string[];
+  full: boolean;
+  traceId: string;
 }

@@ -23,7 +23,8 @@ const CLASSES = {
   },
 } as const satisfies Record<string, ActivityOptions>;
 
-const ONCE = { retry: { maximumAttempts: 1 }, scheduleToCloseTimeout: '1m' } as const satisfies ActivityOptions;
+/** As a whole, tries and waits together. */
+const BOUNDED_BY = '1m';
 
 /** The activities of a subject, as the workflow sees them. */
 type Proxies<Activities> = {
@@ -32,12 +33,12 @@ type Proxies<Activities> = {
 
 /**
  * Activities whose class is picked by the prefix of their name. Calls to a provider run on that provider's own task
- * queue, so that a hanging one never stops the others. `once`: a failed attempt, or one that found no worker within a
- * minute, is left to the caller. `summary` is what Temporal's UI shows beside each.
+ * queue, so that a hanging one never stops the others. `tries`: what failed so often, or had not ended within a minute,
+ * is left to the caller; without it, it is tried for as long as it takes. `summary` is what Temporal's UI shows beside each.
  */
 export function activitiesOf<Activities extends object>(
   provider: string | null,
-  options: { once?: true; summary?: string } = {},
+  options: { tries?: number; summary?: string } = {},
 ) {
   const proxies = (name: string) => {
     const kind = classOf(name);
@@ -45,7 +46,11 @@ export function activitiesOf<Activities extends object>(
       kind === 'database' || provider === null
         ? workflowInfo().taskQueue
         : providerTaskQueue(workflowInfo().taskQueue, provider);
-    const bounds = options.once ? ONCE : { retry: CLASSES[kind].retry };
+    const { retry } = CLASSES[kind];
+    const bounds =
+      options.tries === undefined
+        ? { retry }
+        : { retry: { ...retry, maximumAttempts: options.tries }, scheduleToCloseTimeout: BOUNDED_BY };
     const summary = options.summary === undefined ? {} : { summary: options.summary };
     return proxyActivities<Record<string, ActivityFunction>>({ ...CLASSES[kind], ...summary, ...bounds, taskQueue })[
       name

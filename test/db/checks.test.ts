@@ -146,15 +146,17 @@ describe('a check that does not come to its end', () => {
       world.owner.query(`update sverka.check_run set expected_since = clock_timestamp() - interval '${span}'`);
     await age('2 hours');
     await checks().databaseWatchHealth(input);
-    expect(await alerts()).toEqual([]);
+    expect(await alerts()).toEqual(['check_late health:check:inbox_sweep']);
     await age('2 hours 2 minutes');
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual([
       'check_late health:check:deposit_reconcile:custody:main-live',
       'check_late health:check:drift_check',
+      'check_late health:check:inbox_sweep',
     ]);
     await checks().pageDriftCheck(input);
     await world.page();
+    await world.sweep();
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual([]);
     // One that ran, and then stopped running.
@@ -165,6 +167,7 @@ describe('a check that does not come to its end', () => {
       'check_late health:check:deposit_reconcile:custody:main-live',
       'check_late health:check:drift_check',
       'check_late health:check:full_check',
+      'check_late health:check:inbox_sweep',
     ]);
   });
 });

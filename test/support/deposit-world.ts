@@ -117,7 +117,7 @@ export async function openDepositWorld(options: DepositWorldOptions = {}): Promi
     read: (ref, { absentMs = 0 } = {}) =>
       createDepositActivities(deps).providerReadDeposit({ ...inputOf(ref), absentMs }),
     page: () => quietly().run(createDepositActivities(deps).pageDepositChanges, { ...SOURCE }),
-    sweep: () => createInboxActivities(deps).databaseSweepInbox(),
+    sweep: () => sweep(deps),
     async close() {
       await providers.close();
       await simulator.close();
@@ -125,6 +125,21 @@ export async function openDepositWorld(options: DepositWorldOptions = {}): Promi
       await database.close();
     },
   };
+}
+
+/** One turn of the sweep, part after part; what a part throws is thrown. */
+async function sweep(deps: ActivityDeps): Promise<{ claimed: number; closed: DepositInput[] }> {
+  const activities = createInboxActivities(deps);
+  const parts = [
+    await activities.databaseSeal(),
+    await activities.databaseSweepDeadLetters(),
+    await activities.databaseNudgeOverdue(),
+    await activities.databaseRestartStranded(),
+    await activities.databaseApplyLedgerImport(),
+  ];
+  await activities.databaseEndSweep({ beganAt: Date.now(), failed: [], full: false, traceId: newTraceId() });
+  const claimed = parts.reduce((sum, part) => sum + part.claimed, 0);
+  return { claimed, closed: parts.flatMap(({ closed }) => closed) };
 }
 
 /** The context that a heartbeat needs; a failure is the test's to judge, not the log's. */

@@ -22,9 +22,14 @@ const WORKFLOWS = [
   'inboxSweep',
 ];
 const ACTIVITIES = [
+  'databaseApplyLedgerImport',
+  'databaseEndSweep',
+  'databaseNudgeOverdue',
   'databaseReserveDepositAddress',
+  'databaseRestartStranded',
+  'databaseSeal',
   'databaseSuspectDepositAddress',
-  'databaseSweepInbox',
+  'databaseSweepDeadLetters',
   'databaseWatchHealth',
   'pageDepositChanges',
   'pageDriftCheck',

@@ -139,16 +139,71 @@ test('one subject that cannot be nudged stops no other', async () => {
   await world.owner.query(`update sverka.inbox set status = 'done' where subject_ref = $1`, [poisoned]);
 });
 
+test('a part that fails is an alert of its own and stops no other, and is well again when it is', async () => {
+  const to = await makeKnownAddress(world);
+  const ref = await arrive(world, to);
+  await storeNotification(world, ref);
+  let broken = true;
+  await startWorker({
+    activities: (real) => ({
+      ...real,
+      databaseSeal: async () => {
+        if (broken) throw new Error('the numbers are all gone');
+        return { full: false, claimed: 0, closed: [] };
+      },
+    }),
+  });
+  const alert = `select state from sverka.alert where key = 'sweep_failed:databaseSeal'`;
+  const stateOf = async () => (await world.owner.query<{ state: string }>(alert)).rows[0]?.state;
+  await sweep();
+  await eventually(async () => (await stateOf()) === 'open');
+  await eventually(async () => (await notificationsOf(world, ref)) === 'done');
+  const { rows } = await world.owner.query<{ findings: number }>(
+    `select findings from sverka.check_run where name = 'inbox_sweep' and finished_at is not null`,
+  );
+  expect(rows).toEqual([{ findings: 1 }]);
+  const others = `select 1 from sverka.alert where kind = 'sweep_failed' and key <> 'sweep_failed:databaseSeal'`;
+  expect((await world.owner.query(others)).rowCount).toBe(0);
+  broken = false;
+  await eventually(async () => (await stateOf()) === 'resolved');
+});
+
+test('many subjects are nudged side by side', async () => {
+  const to = await makeKnownAddress(world);
+  const refs = await Promise.all(Array.from({ length: 10 }, () => arrive(world, to)));
+  for (const ref of refs) await storeNotification(world, ref);
+  const calling = new Set<string>();
+  let release: () => void = () => undefined;
+  const together = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  await startWorker({
+    deps: (deps) => ({
+      ...deps,
+      nudgeDeposit: async (input, options) => {
+        calling.add(input.ref);
+        // One after the other, the first would wait here for ever.
+        if (calling.size === refs.length) release();
+        await together;
+        return deps.nudgeDeposit(input, options);
+      },
+    }),
+  });
+  await sweep();
+  await eventually(async () => (await Promise.all(refs.map((ref) => notificationsOf(world, ref)))).every(isDone));
+});
+const isDone = (status: string) => status === 'done';
+
 test('the sweep goes on in a fresh run for ever', async () => {
-  const short = await bundleMutant([{ file: 'inbox-sweep.ts', from: 'TURNS_PER_RUN = 200', to: 'TURNS_PER_RUN = 20' }]);
+  const short = await bundleMutant([{ file: 'inbox-sweep.ts', from: 'TURNS_PER_RUN = 90', to: 'TURNS_PER_RUN = 20' }]);
   let turns = 0;
   await startWorker({
     bundlePath: short.path,
     activities: (real) => ({
       ...real,
-      databaseSweepInbox: async () => {
+      databaseEndSweep: async () => {
         turns += 1;
-        return { claimed: 100, closed: [], waitMs: 0 };
+        return { waitMs: 0 };
       },
     }),
   });
@@ -161,8 +216,8 @@ test('the sweep goes on in a fresh run for ever', async () => {
   const { events } = await historyOf(world, workflowId, runId);
   const perTurn = events.length / 20;
   process.stdout.write(`sweep: ${perTurn} events a turn without rest\n`);
-  // With a rest it is 5 more; a full run of 200 turns stays well below what Temporal suggests to leave at.
-  expect(perTurn + 5).toBeLessThanOrEqual(4_096 / 200);
+  // With a rest it is 5 more; a full run of 90 turns stays well below what Temporal suggests to leave at.
+  expect(perTurn + 5).toBeLessThanOrEqual(4_096 / 90);
   expect([next.status.name, turns >= 20]).toEqual(['RUNNING', true]);
   short.remove();
 });
