@@ -137,7 +137,7 @@ async function costsOf({ owner, load, counted, counter }: Parts, requests: numbe
   const bytes = await walBytesOf(owner, async () => void (await loadOf(load, { relay: counted, requests })));
   const trips = counter.take();
   return [
-    { what: 'WAL a webhook', unit: 'bytes', value: bytes / requests, budget: { atMost: 2_000 } },
+    { what: 'WAL a webhook', unit: 'bytes', value: bytes / requests, budget: { atMost: 1_200 } },
     { what: 'round trips a webhook', unit: 'round trips', value: trips / requests, budget: { atMost: 0.2 } },
   ];
 }

@@ -191,7 +191,7 @@ it('no server at all is Unavailable', async () => {
 });
 
 it('a full pool answers Unavailable to those who wait too long, and works again when it is free', async () => {
-  const small = createPool(proxy.url, { max: 1, applicationName: 'test', connectTimeoutMs: 50 });
+  const small = createPool(proxy.url, { max: 1, applicationName: 'test', connectTimeoutMs: 1_000 });
   const waiting = await inTransaction(small, async () =>
     queriesOf(small)
       .query('select 1')
@@ -203,7 +203,7 @@ it('a full pool answers Unavailable to those who wait too long, and works again 
 });
 
 it('a server that is slow to answer costs no place in the pool for good', async () => {
-  const small = createPool(proxy.url, { max: 2, applicationName: 'test', connectTimeoutMs: 50 });
+  const small = createPool(proxy.url, { max: 2, applicationName: 'test', connectTimeoutMs: 1_000 });
   proxy.holdNewConnections();
   const tries = await Promise.allSettled(Array.from({ length: 6 }, () => queriesOf(small).query('select 1')));
   for (const tried of tries) expect(tried).toMatchObject({ status: 'rejected', reason: expect.any(Unavailable) });
