@@ -14,7 +14,7 @@ import { shortNumber, spreadOf } from '../support/statistics.js';
 import { checkpoint, walBytesOf } from '../support/wal.js';
 
 const CONNECTIONS = 64;
-const SIZES = { small: { ours: 1_000, floor: 2_000 }, full: { ours: 20_000, floor: 40_000 } };
+const SIZES = { small: { ours: 1_000, floor: 2_000 }, full: { ours: 10_000, floor: 20_000 } };
 /** Nudges are coalesced per deposit, so few deposits mean few calls to Temporal; both sides make the same. */
 const DEPOSITS = Array.from({ length: 4 }, (_, at) => `cdp_bench${at}`);
 /** Never reached: what is measured is the server, not its limiter. */

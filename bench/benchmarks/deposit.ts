@@ -24,7 +24,7 @@ import { startWorkerProcess, type WorkerProcess } from '../support/worker-proces
 
 /** Workflows that run at once. */
 const CALLERS = 16;
-const SIZES = { small: { workflows: 40, costs: 20 }, full: { workflows: 300, costs: 200 } };
+const SIZES = { small: { workflows: 40, costs: 20 }, full: { workflows: 120, costs: 100 } };
 const MERCHANTS = 20;
 
 export const depositBenchmark: Benchmark = {
