@@ -19,7 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   depositBenchmark,
   reconcileBenchmark,
 ];
-const ROUNDS = { small: 5, full: 7 } as const;
+const ROUNDS = { small: 5, full: 9 } as const;
 const USAGE = `npm run bench -- [name …] [--size small|full] [--json FILE] [--check-costs]
 ${BENCHMARKS.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 --size full takes the numbers of docs/reference/benchmarks.md and wants a machine that does nothing else.

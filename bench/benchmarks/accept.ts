@@ -14,7 +14,7 @@ import { shortNumber, spreadOf } from '../support/statistics.js';
 import { checkpoint, walBytesOf } from '../support/wal.js';
 
 const CONNECTIONS = 64;
-const SIZES = { small: { ours: 1_000, floor: 2_000 }, full: { ours: 20_000, floor: 40_000 } };
+const SIZES = { small: { ours: 1_000, floor: 2_000 }, full: { ours: 10_000, floor: 20_000 } };
 /** Nudges are coalesced per deposit, so few deposits mean few calls to Temporal; both sides make the same. */
 const DEPOSITS = Array.from({ length: 4 }, (_, at) => `cdp_bench${at}`);
 /** Never reached: what is measured is the server, not its limiter. */
@@ -137,7 +137,7 @@ async function costsOf({ owner, load, counted, counter }: Parts, requests: numbe
   const bytes = await walBytesOf(owner, async () => void (await loadOf(load, { relay: counted, requests })));
   const trips = counter.take();
   return [
-    { what: 'WAL a webhook', unit: 'bytes', value: bytes / requests, budget: { atMost: 2_000 } },
+    { what: 'WAL a webhook', unit: 'bytes', value: bytes / requests, budget: { atMost: 1_200 } },
     { what: 'round trips a webhook', unit: 'round trips', value: trips / requests, budget: { atMost: 0.2 } },
   ];
 }

@@ -13,7 +13,7 @@ import { checkpoint, walBytesOf } from '../support/wal.js';
 const CALLERS = 128;
 /** More connections only wait for the same account (JOURNAL.md). */
 const CONNECTIONS = 16;
-const SIZES = { small: { together: 6_000, alone: 800 }, full: { together: 80_000, alone: 8_000 } };
+const SIZES = { small: { together: 6_000, alone: 800 }, full: { together: 40_000, alone: 4_000 } };
 
 type Credit = (movement: MovementInstruction) => Promise<PostResult | undefined>;
 

@@ -16,7 +16,7 @@ import { checkpoint, walBytesOf } from '../support/wal.js';
 const CALLERS = 16;
 const SIZES = {
   small: { one: 400, sixteen: 1_600, costs: 1_000 },
-  full: { one: 6_000, sixteen: 32_000, costs: 4_000 },
+  full: { one: 3_000, sixteen: 16_000, costs: 4_000 },
 };
 /** Movements before the log is measured: a page's first change after a checkpoint logs the whole page. */
 const WARMING = 2_000;

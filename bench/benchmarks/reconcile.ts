@@ -232,7 +232,7 @@ async function databaseCosts({ context, database, namespace, url, owner }: World
     const bytes = await walBytesOf(owner, async () => void (read = await turn()));
     const trips = counter.take();
     return [
-      { what: 'WAL a known item', unit: 'bytes', value: bytes / read, budget: { atMost: 3_000 } },
+      { what: 'WAL a known item', unit: 'bytes', value: bytes / read, budget: { atMost: 1_600 } },
       { what: 'round trips an item', unit: 'round trips', value: trips / read, budget: { atMost: 0.1 } },
     ];
   } finally {
