@@ -284,6 +284,14 @@ create table sverka.decision (
   constraint decision_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
 ); -- sverka_owner
 
+create table sverka.decision_move (
+  subject_type text not null,
+  choice text not null,
+  from_state text not null,
+  to_state text not null,
+  constraint decision_move_pkey PRIMARY KEY (subject_type, choice, from_state, to_state)
+); -- sverka_owner
+
 create table sverka.decision_outcome (
   decision_id text not null,
   outcome text not null,
@@ -1161,9 +1169,11 @@ begin
   end if;
   if legal.by_decision and not exists (
     select from sverka.decision d
+      join sverka.decision_move m on (m.subject_type, m.choice) = (d.subject_type, d.choice)
+        and (m.from_state, m.to_state) = (origin, new.state)
       where d.subject_type = tg_argv[0] and d.subject_id = new.id and new.actor = 'user:' || d.user_id
         and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
-    raise exception '% %: from % to % only by a person''s decision', tg_argv[0], new.id, origin, new.state
+    raise exception '% %: from % to % only by a person''s decision to do that', tg_argv[0], new.id, origin, new.state
       using errcode = 'insufficient_privilege';
   end if;
   if new.version <> coalesce(case when tg_op = 'UPDATE' then old.version end, 0) + 1 then
@@ -1512,6 +1522,8 @@ grant select on sverka.dead_letter to sverka_console;
 grant insert, select, update on sverka.dead_letter to sverka_worker;
 grant insert, select on sverka.decision to sverka_console;
 grant select on sverka.decision to sverka_worker;
+grant select on sverka.decision_move to sverka_console;
+grant select on sverka.decision_move to sverka_worker;
 grant select on sverka.decision_outcome to sverka_console;
 grant insert, select on sverka.decision_outcome to sverka_worker;
 grant select on sverka.decision_right to sverka_console;
@@ -1570,6 +1582,7 @@ grant execute on ledger.mark_verified(accounts bigint[], seqs bigint[], balances
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
+grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;

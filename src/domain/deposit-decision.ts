@@ -15,6 +15,17 @@ import {
 export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept'] as const;
 export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
 
+/** Which moves of a person each choice permits; the database holds the same table (migrations/000028). */
+export const DEPOSIT_DECISION_MOVES: readonly {
+  readonly choice: DepositChoice;
+  readonly from: DepositState;
+  readonly to: DepositState;
+}[] = [
+  { choice: 'retry', from: 'parked', to: 'confirming' },
+  { choice: 'reject', from: 'parked', to: 'rejected' },
+  { choice: 'orphan', from: 'final', to: 'orphaned' },
+];
+
 /** What a decision makes of a deposit. */
 export interface DecidedPlan extends DepositPlan {
   /** The flag of the contradiction that stands accepted from now on. */

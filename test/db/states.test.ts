@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
+import { DEPOSIT_DECISION_MOVES } from '../../src/domain/deposit-decision.js';
 import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
@@ -49,8 +50,17 @@ describe('the table of moves', () => {
     expect(rows.map(words).sort()).toEqual(moves.map(words).sort());
   });
 
+  it('of a decision, by its choice, is the same in the code and in the database', async () => {
+    const { rows } = await world.owner.query(
+      `select choice, from_state as "from", to_state as "to" from sverka.decision_move where subject_type = 'deposit'`,
+    );
+    const words = (move: { choice: string; from: string; to: string }) => `${move.choice}: ${move.from} > ${move.to}`;
+    expect(rows.map(words).sort()).toEqual(DEPOSIT_DECISION_MOVES.map(words).sort());
+  });
+
   it('may be changed by nobody who works', async () => {
     for (const sql of [
+      `insert into sverka.decision_move values ('deposit', 'accept', 'parked', 'credited')`,
       `insert into sverka.state_move values ('deposit', 'final', 'noticed', false)`,
       `update sverka.state_move set by_decision = false`,
       `delete from sverka.state_move`,
@@ -148,6 +158,28 @@ describe('a deposit', () => {
     );
     expect(rows).toEqual([{ actor: `user:${userId}`, from_state: 'final', version: 5 }]);
     expect((await depositOf(world.owner, ref)).state).toBe('orphaned');
+  });
+
+  it('makes no other move for a decision than that of its choice, and none for a closed one', async () => {
+    const ref = await world.arrive(at, { amount: '1.0000000001' });
+    await world.read(ref);
+    const { id, state } = await depositOf(world.owner, ref);
+    expect(state).toBe('parked');
+    const userId = await makePerson(world.owner, 'chooser');
+    const asUser = (to: string) => SET(to, `user:${userId}`);
+    const decision = await decideAs(world.owner, { type: 'deposit', id, choice: 'reject', userId });
+    for (const to of ['confirming', 'noticed', 'credited', 'final', 'orphaned', 'dropped']) {
+      expect([to, await update(id, asUser(to))]).toEqual([to, '42501']);
+    }
+    const outcome = `insert into sverka.decision_outcome (decision_id, outcome, detail) values ($1, 'void', 'test')`;
+    expect(await tried(world.pool, outcome, [decision])).toBe('done');
+    expect(await update(id, asUser('rejected'))).toBe('42501');
+    // An acceptance leaves the books as they are: it moves nothing.
+    const accepted = await decideAs(world.owner, { type: 'deposit', id, choice: 'accept', userId });
+    expect(await update(id, asUser('rejected'))).toBe('42501');
+    expect(await tried(world.pool, outcome, [accepted])).toBe('done');
+    await decideAs(world.owner, { type: 'deposit', id, choice: 'reject', userId });
+    expect(await update(id, asUser('rejected'))).toBe('done');
   });
 
   it('leaves no audit row when its transaction does not commit, and one when it does', async () => {
