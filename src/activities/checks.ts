@@ -1,3 +1,4 @@
+import { cancellationSignal } from '@temporalio/activity';
 import { raiseAlert, resolveAlert, resolveAlertsExcept } from '../db/alerts.js';
 import { checkAges, noteCheckRun } from '../db/check-runs.js';
 import { findIlls, type Ill } from '../db/health.js';
@@ -17,10 +18,10 @@ const DAY_MS = 86_400_000;
 export function createCheckActivities(deps: ActivityDeps) {
   return {
     /** Rebuilds the balances of the accounts that changed since the last check. */
-    pageDriftCheck: (input: { traceId: string }) => verify(deps, 'drift_check', input.traceId),
+    checkDrift: (input: { traceId: string }) => verify(deps, 'drift_check', input.traceId),
 
     /** Rebuilds all balances from all entries. */
-    pageFullCheck: (input: { traceId: string }) => verify(deps, 'full_check', input.traceId),
+    checkAll: (input: { traceId: string }) => verify(deps, 'full_check', input.traceId),
 
     /** Each minute: bounds, stuck states, backlog, breakers, and checks that did not run. */
     async databaseWatchHealth({ traceId }: { traceId: string }): Promise<{ ills: number; waitMs: number }> {
@@ -49,11 +50,13 @@ const HEALTH_KINDS = [
 ] as const;
 
 async function verify(deps: ActivityDeps, name: 'drift_check' | 'full_check', traceId: string) {
+  const signal = cancellationSignal();
   const db = queriesOf(deps.pool);
   const beganAt = new Date();
   const failedKey = `check_failed:${name}`;
   try {
-    const { checked, findings } = await verifyLedger(deps.pool, name === 'full_check' ? 'all' : 'changed');
+    const all = name === 'full_check';
+    const { checked, findings } = await verifyLedger(deps.pool, all ? 'all' : 'changed', { subjects: all, signal });
     for (const finding of findings.slice(0, ALERTS_MAX)) await raiseAlert(db, { ...alertOf(finding), traceId });
     // An incremental check looks at what changed only: what it no longer finds may still be wrong.
     if (name === 'full_check') await resolveAlertsExcept(db, ['drift'], findings.map(keyOf));

@@ -23,28 +23,53 @@ export interface LedgerVerification {
  * Rebuilds what the journal says from its entries, in one snapshot, with SQL that shares nothing with `ledger.post`;
  * any finding is an alert. `changed` goes on from the marks of the last `changed` check and moves them forward over the
  * accounts it found whole (the worker's role only); `all` starts at the first entry and reads only. `subjects` also
- * holds the state tables and the audit's chain against it (a role that may read them).
+ * holds the state tables and the audit's chain against it (a role that may read them). `signal` cancels the statement
+ * that runs. Throws `Retryable` when it was cancelled or took longer than 15 minutes in all.
  */
 export async function verifyLedger(
   db: pg.Pool,
   scope: VerifyScope = 'all',
-  options: { readonly subjects?: boolean } = {},
+  options: { readonly subjects?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<LedgerVerification> {
   const checks = options.subjects ? [...CHECKS, ...SUBJECT_CHECKS] : CHECKS;
-  const { heads, ...verification } = await inTransaction(db, (tx) => check(tx, scope, checks), 'snapshot');
+  const work = (tx: Tx) => cancelledBy(db, { tx, signal: options.signal }, () => check(tx, scope, checks));
+  const { heads, ...verification } = await inTransaction(db, work, 'snapshot');
   if (scope === 'changed') await moveMarks(db, heads, verification.findings);
   return verification;
 }
 
-/** The role's own limit is for short statements. */
-const TIME_LIMIT = '15min';
+/** The role's own limit is for short statements; of all of them together, shorter than the activity may take. */
+const TIME_LIMIT_MS = 15 * 60_000;
+
+/** Cancels the statement that runs when the signal comes: nobody would read its answer. */
+async function cancelledBy<T>(
+  db: pg.Pool,
+  { tx, signal }: { tx: Tx; signal: AbortSignal | undefined },
+  work: () => Promise<T>,
+): Promise<T> {
+  if (!signal) return work();
+  signal.throwIfAborted();
+  const [backend] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid');
+  const cancel = () => {
+    // It ends by its own limit when this does not arrive.
+    db.query('select pg_cancel_backend($1)', [backend?.pid]).catch(() => undefined);
+  };
+  signal.addEventListener('abort', cancel);
+  try {
+    return await work();
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
 
 async function check(
   tx: Tx,
   scope: VerifyScope,
   checks: readonly string[],
 ): Promise<LedgerVerification & { heads: Head[] }> {
-  await tx.query(`SET LOCAL statement_timeout = '${TIME_LIMIT}'`);
+  const until = Date.now() + TIME_LIMIT_MS;
+  const limit = () => tx.query(`SET LOCAL statement_timeout = ${Math.max(1, until - Date.now())}`);
+  await limit();
   const scoped = SCOPES[scope];
   const [counts] = await tx.query<Record<'accounts' | 'movements' | 'entries', bigint>>(
     `with ${scoped} select (select count(*) from seen) as accounts, (select count(*) from touched) as movements,
@@ -52,6 +77,7 @@ async function check(
   );
   const findings: LedgerFinding[] = [];
   for (const sql of checks) {
+    await limit();
     const rows = await tx.query<FindingRow>(
       `with ${scoped}, found as (${sql})
        select found.kind, found.account_id, m.key, found.detail from found
@@ -60,6 +86,7 @@ async function check(
     );
     findings.push(...rows.map(toFinding));
   }
+  await limit();
   const heads = scope === 'all' ? [] : await tx.query<Head>(`with ${scoped} ${HEADS}`);
   const checked = {
     accounts: Number(counts?.accounts ?? 0),

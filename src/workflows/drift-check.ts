@@ -4,6 +4,6 @@ import { activitiesOf } from './options.js';
 
 /** Each hour: rebuilds the balances of what changed since the last check; any difference is an alert. */
 export async function driftCheck() {
-  const { pageDriftCheck } = activitiesOf<CheckActivities>(null, { summary: 'rebuild what changed' });
-  return pageDriftCheck({ traceId: uuid4().replaceAll('-', '') });
+  const { checkDrift } = activitiesOf<CheckActivities>(null, { summary: 'rebuild what changed' });
+  return checkDrift({ traceId: uuid4().replaceAll('-', '') });
 }

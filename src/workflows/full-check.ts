@@ -4,6 +4,6 @@ import { activitiesOf } from './options.js';
 
 /** Each night: rebuilds every balance from all entries. */
 export async function fullCheck() {
-  const { pageFullCheck } = activitiesOf<CheckActivities>(null, { summary: 'rebuild every balance' });
-  return pageFullCheck({ traceId: uuid4().replaceAll('-', '') });
+  const { checkAll } = activitiesOf<CheckActivities>(null, { summary: 'rebuild every balance' });
+  return checkAll({ traceId: uuid4().replaceAll('-', '') });
 }

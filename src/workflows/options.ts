@@ -2,8 +2,9 @@ import { type ActivityFunction, type ActivityOptions, proxyActivities, workflowI
 import { providerTaskQueue } from '../contracts/ids.js';
 
 /**
- * The four classes of activities (DESIGN 6). A provider's calls and pages beat while they wait, so that a dead worker
- * is found in seconds; a create is made once, then asked about.
+ * The classes of activities (DESIGN 6). A provider's calls and pages beat while they wait, so that a dead worker
+ * is found in seconds; a create is made once, then asked about. A check may take as long as the statements of
+ * `db/verify-ledger.ts` together may (15 minutes), and one that failed three times waits for its next turn.
  */
 const CLASSES = {
   database: {
@@ -20,6 +21,11 @@ const CLASSES = {
     startToCloseTimeout: '2m',
     heartbeatTimeout: '5s',
     retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '1m' },
+  },
+  check: {
+    startToCloseTimeout: '20m',
+    heartbeatTimeout: '5s',
+    retry: { initialInterval: '10s', backoffCoefficient: 2, maximumInterval: '1m', maximumAttempts: 3 },
   },
 } as const satisfies Record<string, ActivityOptions>;
 
@@ -59,7 +65,7 @@ export function activitiesOf<Activities extends object>(
   return new Proxy({} as Proxies<Activities>, { get: (_, name) => proxies(String(name)) });
 }
 
-/** Which class an activity belongs to; a name outside the four is a bug. */
+/** Which class an activity belongs to; a name outside them is a bug. */
 function classOf(name: string): keyof typeof CLASSES {
   const found = (Object.keys(CLASSES) as (keyof typeof CLASSES)[]).find((prefix) => name.startsWith(prefix));
   if (!found) throw new Error(`Activity ${name} needs a prefix: ${Object.keys(CLASSES).join(', ')}.`);

@@ -22,6 +22,8 @@ const WORKFLOWS = [
   'inboxSweep',
 ];
 const ACTIVITIES = [
+  'checkAll',
+  'checkDrift',
   'databaseApplyLedgerImport',
   'databaseEndSweep',
   'databaseNudgeOverdue',
@@ -32,8 +34,6 @@ const ACTIVITIES = [
   'databaseSweepDeadLetters',
   'databaseWatchHealth',
   'pageDepositChanges',
-  'pageDriftCheck',
-  'pageFullCheck',
   'providerCreateDepositAddress',
   'providerReadDeposit',
   'providerReadDepositAddress',
@@ -65,7 +65,7 @@ test('workflow names are frozen, and each is the name of its function', () => {
 test('activity names are frozen, and the prefix of each names its class', () => {
   const names = Object.keys(createActivities({} as ActivityDeps)).toSorted();
   expect(names).toEqual(ACTIVITIES);
-  expect(names.filter((name) => !/^(database|providerRead|providerCreate|page)[A-Z]/.test(name))).toEqual([]);
+  expect(names.filter((name) => !/^(database|providerRead|providerCreate|page|check)[A-Z]/.test(name))).toEqual([]);
 });
 
 test('names of signals, updates, queries and search attributes are frozen', () => {
