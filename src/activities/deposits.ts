@@ -2,8 +2,10 @@ import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DepositInput, DepositPages, DepositReconcileInput, DepositSeen } from '../contracts/messages.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
 import { noteCheckRun } from '../db/check-runs.js';
+import { decideUnread } from '../db/decide-unread.js';
 import {
   type InboxSubject,
+  lockWaiting,
   markBuriedDone,
   markDone,
   markUnmatched,
@@ -12,13 +14,14 @@ import {
 } from '../db/inbox.js';
 import { noteAbsentDeposit } from '../db/note-absent-deposit.js';
 import { takeReadTicket } from '../db/read-tickets.js';
+import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import { applyReads, subjectOf, toStatement } from './apply-reads.js';
 import { applyNextPage } from './deposit-pages.js';
 import type { ActivityDeps } from './deps.js';
-import { countRowFault } from './row-faults.js';
+import { countRowFault, ownFault } from './row-faults.js';
 
 export type DepositActivities = ReturnType<typeof createDepositActivities>;
 
@@ -47,6 +50,8 @@ export function createDepositActivities(deps: ActivityDeps) {
         });
         return seenOf(deps, applied[0]);
       } catch (error) {
+        const decided = ownFault(error) === null ? null : await unread(deps, input, { waiting, shown: 'unreadable' });
+        if (decided) return decided;
         const dead = await countRowFault(deps, waiting, { error, traceId: input.traceId });
         if (dead) return deadLetter();
         throw error;
@@ -115,7 +120,10 @@ async function notFound(
   const { config } = deps;
   const ended = input.absentMs >= config.SVERKA_UNMATCHED_ALERT_AGE;
   // Not swept, but done by the read that finds it; alerted on after a bound.
+  const decided = await unread(deps, input, { waiting, shown: 'nothing' });
+  if (decided) return decided;
   await inTransaction(deps.pool, async (tx) => {
+    await lockWaiting(tx, waiting);
     await noteAbsentDeposit(tx, input, { ref: input.ref, tooLong: ended, traceId: input.traceId });
     await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
   });
@@ -123,6 +131,23 @@ async function notFound(
   const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
   const reason = 'not_at_provider';
   return { state: 'not_found', depositId: null, merchantId: null, reason, needsOperator: ended, ended, waitMs };
+}
+
+/** What a person has decided needs no record to be settled; null when nobody has. */
+async function unread(
+  deps: ActivityDeps,
+  input: DepositInput,
+  { waiting, shown }: { waiting: readonly WaitingRow[]; shown: 'nothing' | 'unreadable' },
+): Promise<DepositSeen | null> {
+  const record = await retrying(() =>
+    inTransaction(deps.pool, async (tx) => {
+      await lockWaiting(tx, waiting);
+      const decided = await decideUnread(tx, input, { ref: input.ref, shown, traceId: input.traceId });
+      if (decided) await markDone(tx, waiting);
+      return decided;
+    }),
+  );
+  return record && seenOf(deps, { ref: input.ref, outcome: 'changed', before: null, record });
 }
 
 async function settleWaiting(

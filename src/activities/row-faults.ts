@@ -39,7 +39,7 @@ export async function countRowFault(
 }
 
 /** The record itself is outside the contract, or refused by the database; any other failure may pass by itself. */
-function ownFault(error: unknown): string | null {
+export function ownFault(error: unknown): string | null {
   if (error instanceof ProviderError) {
     return error.kind === 'garbage' && !error.countsForBreaker ? 'unreadable_record' : null;
   }

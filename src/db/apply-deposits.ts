@@ -240,7 +240,7 @@ async function walkAll(tx: Tx, batch: DepositBatch, moving: readonly WeighedDepo
       const record = after.get(item.record.id);
       if (!record) throw new Error(`Deposit ${item.record.id} changed under its own lock.`);
       item.record = record;
-      if (TOLD.has(record.state)) events.push(eventOf(record, batch.traceId));
+      if (TOLD.has(record.state)) events.push(depositEvent(record, batch.traceId));
     }
   }
   await insertEvents(tx, events);
@@ -260,7 +260,8 @@ function stepOf(batch: DepositBatch, item: WeighedDeposit, place: number): Depos
   ];
 }
 
-function eventOf(record: DepositRecord, traceId: string): NewEvent {
+/** What its merchant is told of the state it is in now. */
+export function depositEvent(record: DepositRecord, traceId: string): NewEvent {
   return {
     type: `deposit.${record.state}`,
     book: record.book,

@@ -89,6 +89,11 @@ const STILL_WAITING = `still as (
    where i.status in ('pending', 'unmatched') order by i.id for no key update of i)`;
 const rowParams = (rows: readonly WaitingRow[]) => [rows.map(({ id }) => id), rows.map(({ armed }) => armed)];
 
+/** Locks the rows before any other lock of the transaction but the cursor's (DESIGN 10). */
+export async function lockWaiting(tx: Tx, rows: readonly WaitingRow[]): Promise<void> {
+  if (rows.length > 0) await tx.query(`with ${STILL_WAITING} select from still`, rowParams(rows));
+}
+
 /** Done, in the transaction of the apply; what was left again since it was selected goes on waiting. */
 export async function markDone(tx: Tx, rows: readonly WaitingRow[]): Promise<void> {
   if (rows.length === 0) return;

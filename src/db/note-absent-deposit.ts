@@ -26,7 +26,8 @@ export async function noteAbsentDeposit(
     kind: 'deposit_needs_person',
     book: source.book,
     subject: { type: 'deposit', id },
-    detail: 'The custodian no longer shows a deposit that waits: ask it what became of the transfer; no money moved.',
+    detail:
+      'The custodian no longer shows a deposit that waits: ask it what became of the transfer; no money moved. End it with `sverka deposits decide --drop`.',
     traceId: of.traceId,
   });
 }

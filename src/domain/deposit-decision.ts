@@ -11,11 +11,14 @@ import {
   walk,
 } from './deposit.js';
 
+/** The flag of a waiting deposit that the custodian has not shown for too long. */
+export const NOT_AT_PROVIDER = 'not_at_provider';
+
 /** What a person may decide on a deposit. */
-export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept'] as const;
+export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept', 'drop'] as const;
 export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
 
-/** Which moves of a person each choice permits; the database holds the same table (migrations/000028). */
+/** Which moves of a person each choice permits; the database holds the same table (migrations/000028, 000031). */
 export const DEPOSIT_DECISION_MOVES: readonly {
   readonly choice: DepositChoice;
   readonly from: DepositState;
@@ -24,6 +27,8 @@ export const DEPOSIT_DECISION_MOVES: readonly {
   { choice: 'retry', from: 'parked', to: 'confirming' },
   { choice: 'reject', from: 'parked', to: 'rejected' },
   { choice: 'orphan', from: 'final', to: 'orphaned' },
+  { choice: 'drop', from: 'noticed', to: 'dropped' },
+  { choice: 'drop', from: 'confirming', to: 'dropped' },
 ];
 
 /** What a decision makes of a deposit. */
@@ -51,6 +56,8 @@ export function planDecision(
   const stay = { moves: [], generation, credit: null, flag: null, accepts: null };
   const verdict = judge(what.terms, what.reading);
   switch (what.choice) {
+    case 'drop':
+      return 'the custodian shows it again';
     case 'accept':
       return flag === null ? 'there is no contradiction to accept' : { ...stay, accepts: flag };
     case 'orphan': {
@@ -76,6 +83,30 @@ export function planDecision(
   }
 }
 
+/**
+ * The move that a decision makes when the custodian shows no record that could be read; a text when it needs one.
+ * `drop` ends a waiting deposit that the custodian has shown no more for so long that it was flagged.
+ */
+export function planUnread(
+  standing: { readonly state: DepositState; readonly flag: string | null },
+  choice: DepositChoice,
+  shown: 'nothing' | 'unreadable',
+): { readonly to: 'rejected' | 'dropped'; readonly reason: string } | string {
+  if (choice === 'reject') {
+    return standing.state === 'parked' ? { to: 'rejected', reason: 'by_decision' } : 'it is not parked';
+  }
+  if (choice === 'drop' && shown === 'nothing') {
+    return isVanished(standing) ? { to: 'dropped', reason: 'by_decision' } : 'it has not vanished for long enough';
+  }
+  return shown === 'nothing'
+    ? 'the custodian shows no such deposit now'
+    : 'the record at the custodian cannot be read now';
+}
+
+function isVanished({ state, flag }: { readonly state: DepositState; readonly flag: string | null }): boolean {
+  return (state === 'noticed' || state === 'confirming') && flag === NOT_AT_PROVIDER;
+}
+
 /** What a person can decide on a deposit as it stands; whether it still fits is seen when it is applied. */
 export function decidable(standing: {
   readonly state: DepositState;
@@ -88,7 +119,9 @@ export function decidable(standing: {
     retry: state === 'parked',
     reject: state === 'parked',
     orphan: failed,
-    accept: flag !== null,
+    // What is not shown any more is ended, not accepted.
+    accept: flag !== null && flag !== NOT_AT_PROVIDER,
+    drop: isVanished({ state, flag }),
   };
   return DEPOSIT_CHOICES.filter((choice) => possible[choice]);
 }

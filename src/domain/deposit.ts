@@ -20,6 +20,7 @@ export const DEPOSIT_MOVES: readonly StateMove<DepositState>[] = [
   { from: 'noticed', to: 'confirming' },
   { from: 'noticed', to: 'rejected' },
   { from: 'noticed', to: 'parked' },
+  { from: 'noticed', to: 'dropped', byDecision: true },
   { from: 'confirming', to: 'credited' },
   { from: 'confirming', to: 'rejected' },
   { from: 'confirming', to: 'dropped' },

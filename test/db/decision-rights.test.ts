@@ -34,7 +34,7 @@ const outcomeOf = (work: Promise<unknown>) =>
 
 it.each(['operator', 'admin'])('a person who is %s decides on deposits and dead letters', async (role) => {
   const userId = await makePerson(owner, `${role}-allowed`, [role]);
-  for (const choice of ['retry', 'reject', 'orphan', 'accept']) {
+  for (const choice of ['retry', 'reject', 'orphan', 'accept', 'drop']) {
     expect(await outcomeOf(decideAs(console, decision({ userId, choice })))).toBe('done');
   }
   for (const choice of ['replay', 'abandon']) {

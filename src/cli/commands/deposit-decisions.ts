@@ -13,6 +13,7 @@ const MEANS: Readonly<Record<(typeof DEPOSIT_CHOICES)[number], string>> = {
   reject: 'a parked one: it is not credited, for ever',
   orphan: 'a final one that the custodian says has failed: take its money back',
   accept: 'a contradiction: leave the books as they are, and be silent about it while it stays the same',
+  drop: 'a waiting one that the custodian shows no more: it is ended, and goes on only if it turns up again',
 };
 
 export const decideDepositCommand: Command = {
