@@ -16,13 +16,16 @@ import { balanceOf, fund, keyOf, movement, openPurse } from '../support/journal-
 import { expectMoneyInvariants } from '../support/money-invariants.js';
 import { eventually } from '../support/simulated-custody.js';
 
+/** A hundred reads at once take their time on a busy machine. */
+const PATIENT = { SVERKA_SWEEP_GRACE: '1ms', SVERKA_PROVIDER_TIMEOUT: '50s', SVERKA_BREAKER_LEASE: '70s' };
+
 let world: DepositWorld;
 let relay: TestRelay;
 let at: MadeAddress;
 let customers = 0;
 
 beforeAll(async () => {
-  world = await openDepositWorld({ env: { SVERKA_SWEEP_GRACE: '1ms', SVERKA_UNMATCHED_ALERT_AGE: '1h' } });
+  world = await openDepositWorld({ env: { ...PATIENT, SVERKA_UNMATCHED_ALERT_AGE: '1h' } });
   relay = await openTestRelay(world.database);
 });
 beforeEach(async () => {
@@ -59,7 +62,10 @@ it('of a hundred that wait, the one whose record cannot be read is set aside, 99
   await world.owner.query(`update sverka.inbox set received_at = received_at - interval '1 minute'`);
   expect(await world.sweep()).toMatchObject({ claimed: 100 });
   expect(new Set(world.nudges.map(({ ref }) => ref))).toEqual(new Set(refs));
-  const reads = await Promise.allSettled(refs.map((ref) => world.read(ref)));
+  const reads: PromiseSettledResult<unknown>[] = [];
+  for (let from = 0; from < refs.length; from += 10) {
+    reads.push(...(await Promise.allSettled(refs.slice(from, from + 10).map((ref) => world.read(ref)))));
+  }
   expect(reads.filter(({ status }) => status === 'rejected')).toHaveLength(1);
   expect(await walletOf(world, at)).toBe('99.000000');
   expect(await inboxOf(world.owner, `status <> 'done'`)).toMatchObject([
@@ -109,7 +115,7 @@ describe('a notice for what we do not know', () => {
 });
 
 it('a custodian that is limited, broken, cut, garbled and slow, one after the other: one credit', async () => {
-  const slow = await openDepositWorld({ env: { SVERKA_PROVIDER_TIMEOUT: '200ms' } });
+  const slow = await openDepositWorld({ env: { SVERKA_PROVIDER_TIMEOUT: '1s' } });
   try {
     const to = await slow.address();
     const ref = await slow.arrive(to, { amount: '5' });
@@ -119,7 +125,7 @@ it('a custodian that is limited, broken, cut, garbled and slow, one after the ot
       [{ fault: 'status', status: 503 }, 'unavailable'],
       [{ fault: 'truncated' }, 'unavailable'],
       [{ fault: 'garbage' }, 'garbage'],
-      [{ fault: 'slow', ms: 1_000 }, 'unavailable'],
+      [{ fault: 'slow', ms: 3_000 }, 'unavailable'],
       [{ fault: 'timeout_after' }, 'unavailable'],
     ];
     for (const [fault, kind] of faults) {
@@ -137,7 +143,7 @@ it('a custodian that is limited, broken, cut, garbled and slow, one after the ot
 });
 
 it('one connection is enough for everything, and it is free while the custodian hangs [CASES K10]', async () => {
-  const narrow = await openDepositWorld({ connections: 1, env: { SVERKA_SWEEP_GRACE: '1ms' } });
+  const narrow = await openDepositWorld({ connections: 1, env: PATIENT });
   try {
     const to = await narrow.address();
     const refs = await Promise.all([1, 2, 3, 4].map(() => narrow.arrive(to, { amount: '5' })));
@@ -244,16 +250,16 @@ describe('one hold settled and released at once, while another reservation has f
     ]);
     await expectMoneyInvariants(world.owner);
     return {
-      outcomes: results.map(([result]) => result?.outcome).toSorted(),
+      outcomes: new Set(results.map(([result]) => result?.outcome)),
       other: await balanceOf(world.pool, second),
     };
   };
 
   it('one of the two finds nothing, and the other reservation is whole [CASES G16]', async () => {
-    expect(await race(false)).toEqual({ outcomes: ['insufficient', 'posted'], other: 100n });
+    expect(await race(false)).toEqual({ outcomes: new Set(['insufficient', 'posted']), other: 100n });
   });
 
   it('with one account for both reservations the second is spent: an account of its own is the guard', async () => {
-    expect(await race(true)).toEqual({ outcomes: ['posted', 'posted'], other: 0n });
+    expect(await race(true)).toEqual({ outcomes: new Set(['posted']), other: 0n });
   });
 });

@@ -15,7 +15,7 @@ it('125 debits of 1 on a wallet of 100 from five processes: exactly 100 are post
   const pool = createPool(database.urlFor('worker'), { max: 2, applicationName: 'test' });
   const purse = await openPurse(pool);
   await fund(pool, purse, { wallet: 100n });
-  const callers = Array.from({ length: PROCESSES }, (_, caller) => {
+  const callers = Array.from({ length: PROCESSES }, (_none, caller) => {
     const order: CallerOrder = {
       url: database.urlFor('worker'),
       wallet: String(purse.wallet),

@@ -75,10 +75,9 @@ async function killBackend(): Promise<void> {
 
 /** Readers that credit deposits and senders of notifications; each tries again until it is told that it is done. */
 function startLoad(at: MadeAddress) {
-  let going = true;
-  const load = { credited: 0, acknowledged: 0, ambiguous: 0, stop };
+  const load = { going: true, credited: 0, acknowledged: 0, ambiguous: 0, stop };
   const reader = async () => {
-    while (going) {
+    while (load.going) {
       const ref = await world.arrive(at, { amount: '1' });
       while (!(await isFinal(ref))) await pause(5);
       load.credited += 1;
@@ -94,7 +93,7 @@ function startLoad(at: MadeAddress) {
     }
   };
   const sender = async (name: number) => {
-    for (let n = 0; going; n += 1) {
+    for (let n = 0; load.going; n += 1) {
       const body = notification(`cdp_load_${name}_${n}`);
       while ((await relay.post(body)).status !== 200) await pause(5);
       load.acknowledged += 1;
@@ -102,7 +101,7 @@ function startLoad(at: MadeAddress) {
   };
   const running = Promise.all([reader(), reader(), reader(), reader(), sender(1), sender(2), sender(3)]);
   async function stop() {
-    going = false;
+    load.going = false;
     await running;
   }
   return load;

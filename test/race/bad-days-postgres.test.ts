@@ -18,13 +18,17 @@ beforeAll(async () => {
   address = await world.address();
 });
 afterEach(async () => {
-  expect([world.gateway, world.relay, world.worker].map((process) => process.isRunning())).toEqual([true, true, true]);
+  expectAllRunning();
   await expectDepositInvariants(world.owner);
 });
 afterAll(async () => {
   await world?.close();
   await own?.close();
 });
+
+function expectAllRunning(): void {
+  expect([world.gateway, world.relay, world.worker].map((process) => process.isRunning())).toEqual([true, true, true]);
+}
 
 let arrived = 0;
 const arrive = () => {

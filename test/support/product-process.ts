@@ -36,7 +36,7 @@ export async function startProduct(
   const child: ChildProcess = fork(join(REPOSITORY, `src/${name}.ts`), {
     cwd: REPOSITORY,
     execArgv: ['--import', 'tsx'],
-    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {
       PATH: process.env.PATH,
       HOME: process.env.HOME,
@@ -49,7 +49,7 @@ export async function startProduct(
   });
   const gone = once(child, 'exit');
   const ended = gone.then(([code]) => {
-    throw new Error(`The ${name} ended with ${String(code)} before it was ready:\n${readFileSync(logFile, 'utf8')}`);
+    throw new Error(`The ${name} ended with ${String(code)} before it was ready; what it said is above.`);
   });
   await Promise.race([once(child, 'message'), ended]);
   ended.catch(() => undefined);

@@ -133,8 +133,7 @@ let keys = 0;
 
 function caller(url: string, merchant: TestMerchant): ProductWorld['call'] {
   return async (method, path, given) => {
-    const keyed = given && 'key' in given && 'body' in given;
-    const { key, body } = keyed ? (given as Keyed) : { key: `key-${(keys += 1)}`, body: given };
+    const { key, body } = isKeyed(given) ? given : { key: `key-${(keys += 1)}`, body: given };
     const answer = await fetch(`${url}${path}`, {
       method,
       headers: {
@@ -145,6 +144,10 @@ function caller(url: string, merchant: TestMerchant): ProductWorld['call'] {
     });
     return { status: answer.status, headers: answer.headers, json: JSON.parse(await answer.text()) };
   };
+}
+
+function isKeyed(given: object | undefined): given is Keyed {
+  return given !== undefined && 'key' in given && 'body' in given;
 }
 
 async function readyOf({ opsUrl }: ProductProcess): Promise<string> {

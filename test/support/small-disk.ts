@@ -27,7 +27,7 @@ export function openSmallDisk(megabytes: number, owner?: { uid: number; gid: num
     folder,
     fill() {
       const { bavail, bsize } = statfsSync(folder);
-      writeFileSync(ballast, Buffer.alloc(Number(bavail) * Number(bsize)));
+      writeFileSync(ballast, Buffer.alloc(bavail * bsize));
     },
     empty: () => rmSync(ballast, { force: true }),
     close() {
