@@ -1,3 +1,4 @@
+import { logUnaccepted } from './client/accepted.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
 import { isRequestRunning } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
@@ -34,7 +35,8 @@ const app = createGatewayApp({
   metrics,
   stopping: () => stopping,
   starts: {
-    depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
+    depositAddress: async (input, deadlineMs) =>
+      logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
     isRunning: (of) => isRequestRunning(temporal, of),
   },
 });

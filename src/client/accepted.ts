@@ -5,6 +5,7 @@ import {
 } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
 import type { Accepted } from '../contracts/messages.js';
+import type { Log } from '../telemetry/log.js';
 import type { Temporal } from './temporal.js';
 
 /**
@@ -13,7 +14,9 @@ import type { Temporal } from './temporal.js';
  */
 export type AcceptedResult =
   | { readonly kind: 'accepted'; readonly accepted: Accepted }
-  | { readonly kind: 'closed' | 'unknown' | 'not_sent' };
+  | { readonly kind: 'closed' }
+  /** `needsPerson`: Temporal refuses us as we are configured; `error` is for the log. */
+  | { readonly kind: 'unknown' | 'not_sent'; readonly error?: unknown; readonly needsPerson?: boolean };
 
 /** Runs an update-with-start under a deadline and says what its failure proves. */
 export async function requestAccepted<W extends Workflow>(
@@ -28,7 +31,7 @@ export async function requestAccepted<W extends Workflow>(
     return { kind: 'accepted', accepted: await temporal.connection.withDeadline(Date.now() + deadlineMs, execute) };
   } catch (error) {
     if (isClosed(error)) return { kind: 'closed' };
-    return { kind: provesNothingSent(error) ? 'not_sent' : 'unknown' };
+    return { kind: provesNothingSent(error) ? 'not_sent' : 'unknown', error, needsPerson: isMisconfigured(error) };
   }
 }
 
@@ -46,4 +49,24 @@ function provesNothingSent(error: unknown): boolean {
       return true;
   }
   return false;
+}
+
+/** gRPC's own numbers: NOT_FOUND (the namespace), PERMISSION_DENIED, UNAUTHENTICATED. */
+const MISCONFIGURED: readonly number[] = [5, 7, 16];
+
+function isMisconfigured(error: unknown): boolean {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (isGrpcServiceError(at)) return MISCONFIGURED.includes(at.code);
+  }
+  return false;
+}
+
+/** Writes why Temporal did not accept: an error where only a person can mend it, else a warning. */
+export function logUnaccepted(log: Log, result: AcceptedResult): AcceptedResult {
+  if (result.kind !== 'unknown' && result.kind !== 'not_sent') return result;
+  const { kind: outcome, error } = result;
+  if (result.needsPerson)
+    log.error("Temporal refuses us: check its namespace, API key and this process's rights", { outcome, error });
+  else log.warn('Temporal did not accept in time; the answer is read from the database', { outcome, error });
+  return result;
 }
