@@ -8,10 +8,13 @@ import { providerTaskQueue, WORKFLOW_NAMES } from './contracts/ids.js';
 /** Running activities get this long at a stop; a container's grace period must be longer. */
 const SHUTDOWN_GRACE_MS = 8_000;
 const SHUTDOWN_FORCE_MS = 12_000;
-/** A provider's own slots: a hanging one never stops the others. */
+/**
+ * A provider's own slots: a hanging one never stops the others. While it hangs it holds no connection (no transaction
+ * is open during a call), so these may be more than the pool has.
+ */
 const PROVIDER_SLOTS = 20;
-/** The pool keeps two connections for what is not an activity. */
-const POOL_RESERVE = 2;
+/** Connections left by the database activities, for the short queries around provider calls and for `/readyz`. */
+const POOL_RESERVE = 4;
 
 /** The worker of workflows and database activities, and one for each provider's calls. */
 export async function createWorkers(options: {
@@ -35,7 +38,7 @@ export async function createWorkers(options: {
     ...common,
     taskQueue: config.SVERKA_TASK_QUEUE,
     stickyQueueScheduleToStartTimeout: config.SVERKA_STICKY_TIMEOUT,
-    maxConcurrentActivityTaskExecutions: Math.max(2, config.SVERKA_DATABASE_POOL - POOL_RESERVE),
+    maxConcurrentActivityTaskExecutions: Math.max(1, config.SVERKA_DATABASE_POOL - POOL_RESERVE),
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }

@@ -30,7 +30,7 @@ export function createActivityInterceptor(deps: ActivityDeps, context: Context):
         try {
           const result = await next(input);
           deps.log.debug('activity done', { ...fields, ms: Date.now() - began });
-          if (info.attempt > 1) await mended(deps, of);
+          if (isOfProvider(info.activityType)) await mended(deps, of);
           return result;
         } catch (error) {
           const code = error instanceof ProviderError ? error.kind : error instanceof Error ? error.name : 'unknown';
@@ -74,6 +74,15 @@ async function tell(deps: ActivityDeps, of: Source, error: unknown): Promise<voi
   });
 }
 
+/** Only what called the provider says that it is well again. */
+function isOfProvider(activityType: string): boolean {
+  return /^(provider|page)[A-Z]/.test(activityType);
+}
+
+/** After a first try, too: another run met the trouble. What the activity did is done, so this never throws. */
 async function mended(deps: ActivityDeps, of: Source): Promise<void> {
-  if (of.key !== undefined) await resolveAlert(queriesOf(deps.pool), `provider:${of.key}`);
+  if (of.key === undefined) return;
+  await resolveAlert(queriesOf(deps.pool), `provider:${of.key}`).catch((failure: unknown) => {
+    deps.log.warn('an alert could not be resolved', { code: failure instanceof Error ? failure.name : 'unknown' });
+  });
 }
