@@ -47,6 +47,8 @@ const HEALTH_KINDS = [
   'inbox_backlog',
   'breaker_open',
   'check_late',
+  'relay_silent',
+  'webhooks_refused',
 ] as const;
 
 async function verify(deps: ActivityDeps, name: 'drift_check' | 'full_check', traceId: string) {

@@ -26,6 +26,8 @@ export async function findIlls(db: Tx, { stuckMs, pendingMs }: HealthBounds): Pr
     ...(await db.query<Ill>(STUCK_ADDRESSES, [stuckMs])),
     ...(await db.query<Ill>(BACKLOG, [pendingMs])),
     ...(await db.query<Ill>(OPEN_BREAKERS)),
+    ...(await db.query<Ill>(SILENT_RELAYS)),
+    ...(await db.query<Ill>(REFUSED_STORM)),
   ];
 }
 
@@ -94,3 +96,22 @@ const OPEN_BREAKERS = `
     'A provider is unwell and is not called; what waits goes on by itself.' as detail
   from sverka.breaker b
   where b.state <> 'closed' order by b.name limit 100`;
+
+/** A relay beats each 10 s; one that is gone for a day was taken away by somebody. */
+const SILENT_RELAYS = `
+  select 'relay:' || r.relay as key, 'relay_silent' as kind, null as book, 'relay' as "subjectType",
+    r.relay as "subjectId", 'A relay has not been seen for minutes; is its process up, and reached from outside?' as detail
+  from sverka.relay_heartbeat r
+  where r.seen_at between ${ago(String(24 * 3_600_000))} and ${ago(String(2 * 60_000))}
+    and not exists (select from sverka.relay_heartbeat s
+      where s.seen_at > r.seen_at and split_part(s.relay, ':', 1) = split_part(r.relay, ':', 1))
+  order by r.relay limit 100`;
+
+/** Signatures that do not hold, within the heartbeat's window of five minutes: forgers, or a secret that was rotated. */
+const REFUSED_STORM = `
+  select 'refused:' || r.relay as key, 'webhooks_refused' as kind, null as book, 'relay' as "subjectType",
+    r.relay as "subjectId",
+    'Many notifications with a bad signature: compare the secrets with the provider, or bar the sender.' as detail
+  from sverka.relay_heartbeat r
+  where r.seen_at > ${ago(String(2 * 60_000))} and r.rejected - r.rejected_before > 100
+  order by r.relay limit 100`;

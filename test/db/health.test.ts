@@ -1,7 +1,10 @@
+import type pg from 'pg';
 import { createCheckActivities } from '../../src/activities/checks.js';
 import { createDepositAddressActivities } from '../../src/activities/deposit-addresses.js';
 import { raiseAlert, resolveAlert } from '../../src/db/alerts.js';
 import { acceptDeliveries } from '../../src/db/inbox.js';
+import { createPool } from '../../src/db/pool.js';
+import { relayHeartbeat } from '../../src/db/relay-heartbeat.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { draw, leg } from '../../src/domain/journal.js';
 import { deliveryOf } from '../support/deposit-deliveries.js';
@@ -71,6 +74,46 @@ describe('what waits too long', () => {
     const { rows } = await world.owner.query('select detail from sverka.alert');
     expect(rows[0].detail).toMatch(/^1 notifications /);
     await world.owner.query(`update sverka.inbox set status = 'done', done_at = now()`);
+    await look();
+    expect(await alerts()).toEqual([]);
+  });
+});
+
+describe('a relay', () => {
+  const beat = (relay: string, rejected: number) =>
+    relayHeartbeat(queriesOf(relayPool), relay, { rejected, failed: 0 });
+  let relayPool: pg.Pool;
+  beforeEach(() => {
+    relayPool = createPool(world.database.urlFor('relay'), { max: 1, applicationName: 'test' });
+  });
+  afterEach(() => relayPool.end());
+
+  it('that was seen and is not any more is an alert, until it or its successor on that host is', async () => {
+    await beat('one:1', 0);
+    await beat('two:1', 0);
+    await look();
+    expect(await alerts()).toEqual([]);
+    await world.owner.query(
+      `update sverka.relay_heartbeat set seen_at = seen_at - interval '3 minutes' where relay = 'one:1'`,
+    );
+    await look();
+    expect(await alerts()).toEqual(['relay_silent health:relay:one:1']);
+    await beat('one:2', 0);
+    await look();
+    expect(await alerts()).toEqual([]);
+  });
+
+  it('that refuses many signatures within minutes is an alert; a few, or many long ago, are none', async () => {
+    const later = () =>
+      world.owner.query(`update sverka.relay_heartbeat set window_at = window_at - interval '6 minutes'`);
+    await beat('one:1', 100);
+    await look();
+    expect(await alerts()).toEqual([]);
+    await beat('one:1', 101);
+    await look();
+    expect(await alerts()).toEqual(['webhooks_refused health:refused:one:1']);
+    await later();
+    await beat('one:1', 102);
     await look();
     expect(await alerts()).toEqual([]);
   });
