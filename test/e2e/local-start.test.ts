@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync, rmSync, statSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { isRunning, sendSignal } from '../../src/local/process-info.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
+import { REPOSITORY_ROOT } from '../support/tree-files.js';
 
 // Each starts the product, some twice; the bound is only for a machine that does much else.
 const WITHIN_MS = 240_000;
@@ -48,6 +49,15 @@ test(
       ['main-live', 2],
       ['main-test', 2],
     ]);
+    expect(run.logins.map(({ user, role, at }) => [user, role, at])).toEqual([
+      ['operator', 'operator', 'console'],
+      ['admin', 'admin', 'console'],
+    ]);
+    for (const { linkFile } of run.logins) {
+      const file = resolve(REPOSITORY_ROOT, linkFile);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(readFileSync(file, 'utf8')).toMatch(/^sverka:\/\/login\/[A-Za-z0-9_-]{43}\n$/);
+    }
     expect(await product.stop()).toBe(0);
     await eventually('nothing is left', () => folder.leftBehind().length === 0);
     expect(() => product.run()).toThrow('ENOENT');
