@@ -34,7 +34,7 @@ afterAll(async () => {
 
 const bodies = async () =>
   (await world.owner.query<{ body: Buffer }>('select body from sverka.inbox order by id')).rows.map((row) => row.body);
-const parked = async () => (await inboxOf(world.owner)).map(({ status, reason }) => [status, reason]);
+const parked = async () => (await inboxOf(world.owner)).map(({ status, reason }) => `${status} ${reason}`);
 const relayDb = () => queriesOf(relay.pool);
 
 describe('signed bytes that are no notification', () => {
@@ -55,7 +55,7 @@ describe('signed bytes that are no notification', () => {
     const answers = [await relay.post(body), await relay.post(body)];
     expect(answers.map(({ status }) => status)).toEqual([200, 200]);
     expect(await bodies()).toEqual([body]);
-    expect(await parked()).toEqual([['parked', reason]]);
+    expect(await parked()).toEqual([`parked ${reason}`]);
     await world.sweep();
     expect([relay.nudges, world.nudges]).toEqual([[], []]);
   });
@@ -66,11 +66,7 @@ describe('signed bytes that are no notification', () => {
     expect((await relay.post(notification('cdp_next', { event_id: 'e2' }))).status).toBe(200);
     expect((await relay.post('{}')).status).toBe(200);
     expect(await inboxOf(world.owner, `delivery_id in ('evil', 'e2')`)).toMatchObject([{ ref: 'cdp_next' }]);
-    expect((await parked()).toSorted()).toEqual([
-      ['parked', 'no_event_id'],
-      ['parked', 'proto_member'],
-      ['pending', null],
-    ]);
+    expect(new Set(await parked())).toEqual(new Set(['parked no_event_id', 'parked proto_member', 'pending null']));
     expect(Object.keys(Object.prototype)).toEqual([]);
   });
 
