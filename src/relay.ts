@@ -8,6 +8,7 @@ import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
 import { oldestPendingSeconds, relayHeartbeat } from './db/relay-heartbeat.js';
+import { retrying } from './db/retrying.js';
 import { queriesOf } from './db/transaction.js';
 import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
 import { listen } from './http/listen.js';
@@ -36,9 +37,10 @@ const counted = createCounter(metrics, {
 });
 const totals = { rejected: 0, failed: 0 };
 
-const accept = createBatcher((batch: readonly Delivery[]) => acceptDeliveries(db, batch), {
+const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acceptDeliveries(db, batch)), {
   isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
   lanes: 2,
+  deadlineMs: config.SVERKA_RELAY_DEADLINE,
 });
 const nudger = createNudger(
   (input: DepositInput) => nudgeDeposit(temporal, input, { start: true }),

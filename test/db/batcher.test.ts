@@ -3,7 +3,7 @@ import { Retryable, Unavailable } from '../../src/db/errors.js';
 import { type AcceptOutcome, acceptDeliveries, type Delivery } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
-import { createBatcher } from '../../src/http/relay/batcher.js';
+import { BatcherBusy, createBatcher } from '../../src/http/relay/batcher.js';
 import { deliveryOf } from '../support/deposit-deliveries.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -94,4 +94,38 @@ it('a writer that answers for fewer than it was given fails those that got no an
   const accept = createBatcher<number, string>(async (batch) => batch.slice(1).map(String), { isOutage, lanes: 1 });
   const results = await Promise.allSettled([accept(1), accept(2)]);
   expect(results.map((result) => result.status)).toEqual(['fulfilled', 'rejected']);
+});
+
+it('refuses at once what would wait behind too many, and answers the others', async () => {
+  let go: () => void = () => undefined;
+  const blocked = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const write = async (batch: readonly number[]) => {
+    await blocked;
+    return batch.map(String);
+  };
+  const accept = createBatcher<number, string>(write, { isOutage, lanes: 1, waitingMax: 3 });
+  const first = accept(0);
+  await new Promise((resolve) => setImmediate(resolve));
+  const waiting = [1, 2, 3].map((n) => accept(n));
+  await expect(accept(4)).rejects.toThrow(BatcherBusy);
+  go();
+  expect(await Promise.all([first, ...waiting])).toEqual(['0', '1', '2', '3']);
+  expect(await accept(5)).toBe('5');
+});
+
+it('answers within its deadline when the writer hangs, and forgets who has not begun', async () => {
+  const begun: number[] = [];
+  const write = (batch: readonly number[]) => {
+    begun.push(...batch);
+    return new Promise<string[]>(() => undefined);
+  };
+  const accept = createBatcher<number, string>(write, { isOutage, lanes: 1, waitingMax: 2, deadlineMs: 20 });
+  await expect(accept(1)).rejects.toThrow(/waited_too_long/);
+  const late = await Promise.allSettled([accept(2), accept(3)]);
+  expect(late.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+  // Their places are free again.
+  await expect(accept(4)).rejects.toThrow(/waited_too_long/);
+  expect(begun).toEqual([1]);
 });
