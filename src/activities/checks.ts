@@ -12,7 +12,6 @@ export type CheckActivities = ReturnType<typeof createCheckActivities>;
 const ALERTS_MAX = 50;
 /** Past its next turn by so much, a check is late: a run takes its time. */
 const LATE_MS = 60_000;
-const DAY_MS = 86_400_000;
 
 /** Proof that goes on by itself: each check notes that it ran, and what it finds is an alert. */
 export function createCheckActivities(deps: ActivityDeps) {
@@ -97,7 +96,7 @@ async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
   const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
-    { name: 'full_check', everyMs: DAY_MS },
+    { name: 'full_check', everyMs: config.SVERKA_FULL_CHECK_INTERVAL },
     ...config.providers.map(({ provider, account }) => ({
       name: `deposit_reconcile:${provider}:${account}`,
       everyMs: config.SVERKA_RECONCILE_INTERVAL,

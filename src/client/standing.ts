@@ -21,7 +21,6 @@ import { searchAttributesOf, type Temporal } from './temporal.js';
 
 /** A run missed in an outage is caught up within this window and not later: the next one repairs the same. */
 const CATCHUP_WINDOW_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 /** When the books are quiet, in UTC. */
 const FULL_CHECK_OFFSET_MS = 3 * 3_600_000;
 const TRIES_MAX = 20;
@@ -103,9 +102,14 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
     },
     {
       ...scheduled(FULL_CHECK_SCHEDULE_ID, 'fullCheck', full),
-      spec: { intervals: [{ every: DAY_MS, offset: FULL_CHECK_OFFSET_MS }] },
+      spec: { intervals: [fullCheckInterval(config.SVERKA_FULL_CHECK_INTERVAL)] },
     },
   ];
+}
+
+/** At a quiet hour where it runs by days; Temporal takes no offset that is not shorter than the interval. */
+function fullCheckInterval(every: number): { every: number; offset?: number } {
+  return every > FULL_CHECK_OFFSET_MS ? { every, offset: FULL_CHECK_OFFSET_MS } : { every };
 }
 
 /** Creates it, or brings it up to date where it differs; an operator's pause survives. */

@@ -76,6 +76,13 @@ test("an operator's pause survives the start of ten workers, and a changed inter
   }
 });
 
+test('the full check runs at a quiet hour by days, and as often as it is told to', () => {
+  const intervalOf = (config: typeof world.config) =>
+    schedulesOf(world.temporal, config).find(({ scheduleId }) => scheduleId === 'full-check')?.spec.intervals;
+  expect(intervalOf(world.config)).toEqual([{ every: 86_400_000, offset: 10_800_000 }]);
+  expect(intervalOf({ ...world.config, SVERKA_FULL_CHECK_INTERVAL: 60_000 })).toEqual([{ every: 60_000 }]);
+});
+
 test('a schedule that is triggered starts one bounded run', async () => {
   await ensureAtOnce();
   const worker = await world.startWorker();
