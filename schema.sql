@@ -520,6 +520,8 @@ create table sverka.relay_heartbeat (
   seen_at timestamp with time zone not null,
   rejected bigint not null,
   failed bigint not null,
+  rejected_before bigint not null default 0,
+  window_at timestamp with time zone not null default clock_timestamp(),
   constraint relay_heartbeat_pkey PRIMARY KEY (relay)
 ); -- sverka_owner
 
@@ -1329,10 +1331,19 @@ CREATE OR REPLACE FUNCTION sverka.relay_heartbeat(relay_name text, rejected_coun
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  insert into sverka.relay_heartbeat (relay, seen_at, rejected, failed)
+  insert into sverka.relay_heartbeat as h (relay, seen_at, rejected, failed)
     values (relay_name, clock_timestamp(), rejected_count, failed_count)
   on conflict (relay) do update set
-    seen_at = excluded.seen_at, rejected = excluded.rejected, failed = excluded.failed;
+    seen_at = excluded.seen_at, rejected = excluded.rejected, failed = excluded.failed,
+    -- A window of five minutes, counted from the total at its beginning; a relay that began anew begins at nothing.
+    rejected_before = case
+      when excluded.rejected < h.rejected then 0
+      when h.window_at < clock_timestamp() - interval '5 minutes' then h.rejected
+      else h.rejected_before end,
+    window_at = case
+      when excluded.rejected < h.rejected or h.window_at < clock_timestamp() - interval '5 minutes'
+        then clock_timestamp()
+      else h.window_at end;
 $function$
 ; -- sverka_owner
 

@@ -100,7 +100,8 @@ const OPEN_BREAKERS = `
 /** A relay beats each 10 s; one that is gone for a day was taken away by somebody. */
 const SILENT_RELAYS = `
   select 'relay:' || r.relay as key, 'relay_silent' as kind, null as book, 'relay' as "subjectType",
-    r.relay as "subjectId", 'A relay has not been seen for minutes; is its process up, and reached from outside?' as detail
+    r.relay as "subjectId",
+    'A relay has not been seen for minutes; is its process up, and does it reach PostgreSQL?' as detail
   from sverka.relay_heartbeat r
   where r.seen_at between ${ago(String(24 * 3_600_000))} and ${ago(String(2 * 60_000))}
     and not exists (select from sverka.relay_heartbeat s

@@ -40,7 +40,7 @@ type Proxies<Activities> = {
 /**
  * Activities whose class is picked by the prefix of their name. Calls to a provider run on that provider's own task
  * queue, so that a hanging one never stops the others. `tries`: what failed so often, or had not ended within a minute,
- * is left to the caller; without it, it is tried for as long as it takes. `summary` is what Temporal's UI shows beside each.
+ * is left to the caller; else its class decides. `summary` is what Temporal's UI shows beside each.
  */
 export function activitiesOf<Activities extends object>(
   provider: string | null,
