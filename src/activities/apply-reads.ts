@@ -15,8 +15,9 @@ export interface DepositReads {
   readonly statements: readonly DepositStatement[];
   readonly ticket: bigint;
   readonly traceId: string;
-  /** What commits together with it: before (`true` to go on) and after the apply. */
+  /** What comes first in the transaction: `true` to go on. */
   readonly before?: (tx: Tx) => Promise<boolean>;
+  readonly lockInbox: (tx: Tx) => Promise<void>;
   readonly alongside: (tx: Tx, applied: readonly AppliedDeposit[]) => Promise<void>;
 }
 
@@ -29,9 +30,7 @@ export async function applyReads(deps: ActivityDeps, request: DepositReads): Pro
       const applied = await retrying(() =>
         inTransaction(deps.pool, async (tx) => {
           if (request.before && !(await request.before(tx))) return [];
-          const results = await applyDeposits(tx, { ...request, actor, refused });
-          await request.alongside(tx, results);
-          return results;
+          return applyDeposits(tx, { ...request, actor, refused });
         }),
       );
       for (const result of applied) tellMove(deps, request, result);

@@ -5,9 +5,11 @@ import {
   closeDeadLetter,
   findDeadLetter,
   hashSeenDeadLetter,
+  lockDeadLetter,
   replayDeadLetter,
 } from '../db/dead-letters.js';
 import { closeDecision, openDecisions } from '../db/decisions.js';
+import { retrying } from '../db/retrying.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
@@ -15,14 +17,14 @@ import type { ActivityDeps } from './deps.js';
 /** Applies what people decided on dead letters; each in its own transaction, with what came of it. */
 export async function applyDeadLetterDecisions(deps: ActivityDeps, db: Tx): Promise<void> {
   for (const decision of await openDecisions(db, { type: 'dead_letter', ids: null })) {
-    await inTransaction(deps.pool, (tx) => applyOne(tx, decision));
+    await retrying(() => inTransaction(deps.pool, (tx) => applyOne(tx, decision)));
   }
 }
 
 async function applyOne(tx: Tx, decision: OpenDecision): Promise<void> {
   const traceId = decision.traceId ?? newTraceId();
   // Two sweeps at once: the second waits here, and then finds the decision closed.
-  await tx.query('select from sverka.dead_letter where id = $1 for no key update', [decision.subjectId]);
+  await lockDeadLetter(tx, decision.subjectId);
   const [open] = await openDecisions(tx, { type: 'dead_letter', ids: [decision.subjectId] });
   if (open?.id !== decision.id) return;
   const letter = await findDeadLetter(tx, decision.subjectId);

@@ -14,7 +14,8 @@ import {
 import { Retryable, UniqueViolation } from '../db/errors.js';
 import { wakeUnmatched } from '../db/inbox.js';
 import { newId } from '../db/new-id.js';
-import { findRequest, keepRequest, type RequestOutcome } from '../db/requests.js';
+import { findRequest, holdRequest, keepRequest, type RequestOutcome } from '../db/requests.js';
+import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { CUSTODY_CREATES } from '../providers/custody/client.js';
 import type { CustodyAddress } from '../providers/custody/schema.js';
@@ -40,15 +41,7 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
   return {
     /** Keeps the request and takes the natural name, in one commit; any second run is answered by the first's row. */
     async databaseReserveDepositAddress(input: DepositAddressInput): Promise<Accepted> {
-      return inTransaction(deps.pool, async (tx) => {
-        const known = await findRequest(tx, input.request.id);
-        if (known) return toAccepted(known.fingerprint.toString('hex'), outcomeOf(known));
-        const outcome = await takeName(tx, input);
-        if (!(await keepRequest(tx, input, outcome))) {
-          throw new Retryable('The request was kept by another run meanwhile.', { cause: input.request.id });
-        }
-        return toAccepted(input.request.fingerprint, outcome);
-      });
+      return retrying(() => inTransaction(deps.pool, (tx) => reserve(tx, input)));
     },
 
     /** One POST. What proves that nothing was made may be tried again; every other failure is `unknown`. */
@@ -96,6 +89,17 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
   };
 }
 
+async function reserve(tx: Tx, input: DepositAddressInput): Promise<Accepted> {
+  await holdRequest(tx, input.request.id);
+  const known = await findRequest(tx, input.request.id);
+  if (known) return toAccepted(known.fingerprint.toString('hex'), outcomeOf(known));
+  const outcome = await takeName(tx, input);
+  if (!(await keepRequest(tx, input, outcome))) {
+    throw new Retryable('The request was kept by another run meanwhile.', { cause: input.request.id });
+  }
+  return toAccepted(input.request.fingerprint, outcome);
+}
+
 type Row = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
 
 function outcomeOf(row: Row): RequestOutcome {
@@ -138,7 +142,7 @@ async function activate(
     made.network !== address.network || made.asset !== address.asset || made.settleIn !== address.settlementAsset;
   if (differs) return fail(deps, { address, reason: 'made_differently', traceId });
   try {
-    return tryOf(address, { outcome: await inTransaction(deps.pool, (tx) => bind(tx, of)) });
+    return tryOf(address, { outcome: await retrying(() => inTransaction(deps.pool, (tx) => bind(tx, of))) });
   } catch (error) {
     if (!(error instanceof UniqueViolation)) throw error;
     // Two owners of one address: nobody could say whose a deposit is.
@@ -150,7 +154,9 @@ async function bind(
   tx: Tx,
   { address, made, traceId }: { address: DepositAddressRecord; made: CustodyAddress; traceId: string },
 ): Promise<'active' | 'failed'> {
+  // Places, inbox, subject. What is woken although the address has ended otherwise meanwhile is only looked at again.
   await holdPlaces(tx, [depositPlace(made)]);
+  await wakeUnmatched(tx, depositPlace(made));
   const moved = await moveDepositAddress(tx, address.id, {
     from: ['preparing', 'unknown'],
     to: 'active',
@@ -160,7 +166,6 @@ async function bind(
     made: { providerRef: made.id, address: made.address, tag: made.tag },
   });
   if (!moved) return endOf(tx, address);
-  await wakeUnmatched(tx, depositPlace(made));
   if (address.state === 'unknown' || address.needsOperator) await resolveAlert(tx, alertKey(address));
   return 'active';
 }

@@ -2,7 +2,7 @@ import type { DepositPages, DepositReconcileInput } from '../contracts/messages.
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { type AppliedDeposit, type DepositStatement, depositPlace } from '../db/apply-deposits.js';
 import { type DueNudge, leaveDueNudges } from '../db/due-nudges.js';
-import { markBuriedDone, markDone, selectAllWaiting } from '../db/inbox.js';
+import { lockWaiting, markBuriedDone, markDone, selectAllWaiting } from '../db/inbox.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { lockCursor, moveCursor, readCursor, type SourceKey } from '../db/sources.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
@@ -32,6 +32,8 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
     .readDepositChanges({ after, limit: PAGE_LIMIT }, { traceparent: makeTraceparent(traceId) });
 
   const read = page.items.map(sortItem);
+  const refs = new Set(read.map(({ ref }) => ref));
+  const spokenOf = waiting.filter(({ ref }) => refs.has(ref));
   const unreadable = read.filter((item) => !item.ok).length;
   const apply = (statements: readonly DepositStatement[]) =>
     applyReads(deps, {
@@ -41,11 +43,12 @@ export async function applyNextPage(deps: ActivityDeps, input: DepositReconcileI
       traceId,
       // Another reader has moved the position meanwhile: this page is thrown away.
       before: (tx) => lockCursor(tx, key, after),
+      lockInbox: (tx) => lockWaiting(tx, spokenOf),
       alongside: async (tx, results) => {
         const settled = new Set(results.filter(isRead).map(({ ref }) => ref));
         await markDone(
           tx,
-          waiting.filter(({ ref }) => settled.has(ref)),
+          spokenOf.filter(({ ref }) => settled.has(ref)),
         );
         await markBuriedDone(tx, of, [...settled]);
         await leaveDueNudges(tx, { of, ticket, traceId }, dueNudges(read, results));

@@ -46,6 +46,7 @@ export function createDepositActivities(deps: ActivityDeps) {
           statements: [statement],
           ticket,
           traceId: input.traceId,
+          lockInbox: (tx) => lockWaiting(tx, waiting),
           alongside: (tx, [result]) => settleWaiting(tx, statement, { subject, waiting, result }),
         });
         return seenOf(deps, applied[0]);
@@ -122,11 +123,13 @@ async function notFound(
   // Not swept, but done by the read that finds it; alerted on after a bound.
   const decided = await unread(deps, input, { waiting, shown: 'nothing' });
   if (decided) return decided;
-  await inTransaction(deps.pool, async (tx) => {
-    await lockWaiting(tx, waiting);
-    await noteAbsentDeposit(tx, input, { ref: input.ref, tooLong: ended, traceId: input.traceId });
-    await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
-  });
+  await retrying(() =>
+    inTransaction(deps.pool, async (tx) => {
+      await lockWaiting(tx, waiting);
+      await noteAbsentDeposit(tx, input, { ref: input.ref, tooLong: ended, traceId: input.traceId });
+      await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
+    }),
+  );
   // Twice as long each time, until once a minute.
   const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
   const reason = 'not_at_provider';

@@ -2,6 +2,7 @@ import { raiseAlert } from '../db/alerts.js';
 import { buryRow } from '../db/dead-letters.js';
 import { BadValue, ConstraintViolation, UniqueViolation } from '../db/errors.js';
 import { countFault, type WaitingRow } from '../db/inbox.js';
+import { retrying } from '../db/retrying.js';
 import { inTransaction } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import type { ActivityDeps } from './deps.js';
@@ -20,22 +21,24 @@ export async function countRowFault(
 ): Promise<boolean> {
   const reason = ownFault(error);
   if (reason === null || waiting.length === 0) return false;
-  return inTransaction(deps.pool, async (tx) => {
-    const rows = await countFault(tx, waiting, reason);
-    const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
-    for (const { id, book, attempts } of dead) {
-      await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);
-      await raiseAlert(tx, {
-        key: `dead_letter:${id}`,
-        kind: 'dead_letter',
-        book,
-        subject: { type: 'inbox', id },
-        detail: `A notification failed ${attempts} times for its own fault (${reason}): \`sverka deadletters list\`.`,
-        traceId,
-      });
-    }
-    return rows.length > 0 && dead.length === rows.length;
-  });
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx) => {
+      const rows = await countFault(tx, waiting, reason);
+      const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
+      for (const { id, book, attempts } of dead) {
+        await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);
+        await raiseAlert(tx, {
+          key: `dead_letter:${id}`,
+          kind: 'dead_letter',
+          book,
+          subject: { type: 'inbox', id },
+          detail: `A notification failed ${attempts} times for its own fault (${reason}): \`sverka deadletters list\`.`,
+          traceId,
+        });
+      }
+      return rows.length > 0 && dead.length === rows.length;
+    }),
+  );
 }
 
 /** The record itself is outside the contract, or refused by the database; any other failure may pass by itself. */

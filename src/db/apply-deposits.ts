@@ -1,10 +1,11 @@
-import { type DepositRecord, toDeposit } from '../contracts/deposit.js';
+import { type DepositRecord } from '../contracts/deposit.js';
 import { type DepositReading } from '../domain/deposit.js';
 import { type DepositChoice } from '../domain/deposit-decision.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookDeposits, type DepositBooking, depositMovementId } from './book-deposits.js';
 import { closeDecision, openDecisions } from './decisions.js';
 import { holdPlaces } from './deposit-addresses.js';
+import { depositEvent } from './deposit-event.js';
 import {
   type AddressOfDeposit,
   type BookedOutput,
@@ -44,6 +45,10 @@ export interface DepositBatch {
   readonly traceId: string;
   /** Deposits that the journal refused before, by ref, with the reason: they are parked. */
   readonly refused: ReadonlyMap<string, string>;
+  /** Locks the notifications that this apply settles: before any deposit (DESIGN 10). */
+  readonly lockInbox?: (tx: Tx) => Promise<void>;
+  /** What commits together with it, given what came of each: before the money, whose locks are held for the least. */
+  readonly alongside?: (tx: Tx, applied: readonly AppliedDeposit[]) => Promise<void>;
 }
 
 export interface AppliedDeposit {
@@ -101,7 +106,13 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   await walkAll(tx, batch, moving);
   await tellPeople(tx, batch, moving);
   await closeDecisions(tx, batch, work.filter(isFresh));
+  const applied = resultsOf(batch, work);
+  await batch.alongside?.(tx, applied);
   await bookDeposits(tx, moving.flatMap(bookingOf), batch);
+  return applied;
+}
+
+function resultsOf(batch: DepositBatch, work: readonly WeighedDeposit[]): AppliedDeposit[] {
   const weighed = new Map(work.map((item) => [item.found.ref, item]));
   return batch.statements.map(({ ref }) => {
     const item = weighed.get(ref);
@@ -119,8 +130,10 @@ async function lockAll(tx: Tx, batch: DepositBatch) {
   const lock = async (refs: readonly string[]) => {
     for (const record of await lockDeposits(tx, batch.source, refs)) locked.set(record.providerRef, record);
   };
-  await lock(statements.map(({ ref }) => ref));
+  // Places, inbox, deposits: in this order everywhere, so that nobody waits in a circle (DESIGN 10).
   const places = await findPlaces(tx, batch.source, statements);
+  await batch.lockInbox?.(tx);
+  await lock(statements.map(({ ref }) => ref));
   const unseen = statements.flatMap((statement): FoundDeposit[] => {
     const at = places.get(depositPlace(statement));
     return at && !locked.has(statement.ref) ? [{ ...statement, place: statement, at, elsewhere: false }] : [];
@@ -260,23 +273,11 @@ function stepOf(batch: DepositBatch, item: WeighedDeposit, place: number): Depos
   ];
 }
 
-/** What its merchant is told of the state it is in now. */
-export function depositEvent(record: DepositRecord, traceId: string): NewEvent {
-  return {
-    type: `deposit.${record.state}`,
-    book: record.book,
-    merchantId: record.merchantId,
-    subjectType: 'deposit',
-    subjectId: record.id,
-    version: record.version,
-    data: toDeposit(record),
-    traceId,
-  };
-}
-
 /** What contradicts our books, or is parked, is an alert; it is resolved when nothing waits for a person any more. */
 async function tellPeople(tx: Tx, batch: DepositBatch, moving: readonly WeighedDeposit[]): Promise<void> {
-  for (const { record, facts, before, flagged } of moving) {
+  // In key order, like every unique insert.
+  const inOrder = [...moving].sort((a, b) => (a.record.id < b.record.id ? -1 : 1));
+  for (const { record, facts, before, flagged } of inOrder) {
     const key = `deposit:${record.id}`;
     const reason = facts.flag ?? (record.state === 'parked' ? record.reason : null);
     if (reason !== null) {

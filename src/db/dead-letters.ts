@@ -71,13 +71,22 @@ export async function buryRow(
   );
 }
 
+/** Locks the notification, then its letter: in this order everywhere. */
+export async function lockDeadLetter(tx: Tx, id: string): Promise<void> {
+  await tx.query(
+    `select from sverka.inbox where id = (select inbox_id from sverka.dead_letter where id = $1) for no key update`,
+    [id],
+  );
+  await tx.query('select from sverka.dead_letter where id = $1 for no key update', [id]);
+}
+
 /** The row is pending again with a fresh count, at once. */
 export async function replayDeadLetter(tx: Tx, letter: DeadLetterRecord): Promise<void> {
-  await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
   await tx.query(
     `update sverka.inbox set status = 'pending', attempts = 0, armed = armed + 1, next_attempt_at = clock_timestamp() where id = $1`,
     [letter.inboxId],
   );
+  await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
 }
 
 export async function closeDeadLetter(tx: Tx, id: string, how: 'abandoned' | 'applied'): Promise<void> {

@@ -1,8 +1,8 @@
 import type { DepositRecord } from '../contracts/deposit.js';
 import { type DepositChoice, planUnread } from '../domain/deposit-decision.js';
 import { resolveAlert } from './alerts.js';
-import { depositEvent } from './apply-deposits.js';
 import { closeDecision, openDecisions } from './decisions.js';
+import { depositEvent } from './deposit-event.js';
 import { type DepositSource, lockDeposits, noteReadings, stepDeposits } from './deposits.js';
 import { insertEvents } from './events.js';
 import type { Tx } from './transaction.js';

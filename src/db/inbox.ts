@@ -83,7 +83,7 @@ export async function selectAllWaiting(db: Tx, of: Omit<InboxSubject, 'ref' | 'b
   );
 }
 
-/** Locks those of the rows that wait still as they were selected, in id order for all, so that nobody waits in a circle. */
+/** Locks the rows that wait still as they were selected, in id order for all, so that nobody waits in a circle. */
 const STILL_WAITING = `still as (
   select i.id from sverka.inbox i join unnest($1::text[], $2::integer[]) r(id, armed) using (id, armed)
    where i.status in ('pending', 'unmatched') order by i.id for no key update of i)`;

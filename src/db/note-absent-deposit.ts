@@ -27,7 +27,8 @@ export async function noteAbsentDeposit(
     book: source.book,
     subject: { type: 'deposit', id },
     detail:
-      'The custodian no longer shows a deposit that waits: ask it what became of the transfer; no money moved. End it with `sverka deposits decide --drop`.',
+      'The custodian no longer shows a deposit that waits; no money moved. Ask it what became of the transfer, then ' +
+      '`sverka deposits decide --drop` ends it.',
     traceId: of.traceId,
   });
 }

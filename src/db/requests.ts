@@ -29,6 +29,11 @@ export async function findRequest(db: Tx, id: string): Promise<RequestRecord | n
   return rows[0] ?? null;
 }
 
+/** Holds the request's name until the transaction ends: two runs of it come one after the other, before any subject. */
+export async function holdRequest(tx: Tx, id: string): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [id]);
+}
+
 export interface RequestOutcome {
   readonly resource: { readonly type: string; readonly id: string; readonly made: boolean } | null;
   readonly refusal: Refusal | null;

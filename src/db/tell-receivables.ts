@@ -23,6 +23,7 @@ export interface ReceivableChange {
 export async function tellReceivables(tx: Tx, changes: readonly ReceivableChange[], traceId: string): Promise<void> {
   const accounts = [...new Set(changes.filter(({ change }) => change !== 0n).map(({ account }) => account))];
   if (accounts.length === 0) return;
+  accounts.sort((a, b) => (a < b ? -1 : 1));
   const balances = await readBalances(tx, accounts);
   for (const account of accounts) {
     const ofAccount = changes.filter((change) => change.account === account && change.change !== 0n);
