@@ -99,8 +99,8 @@ const OPEN_BREAKERS = `
 
 /** A relay beats each 10 s; one that is gone for a day was taken away by somebody. */
 const SILENT_RELAYS = `
-  select 'relay:' || r.relay as key, 'relay_silent' as kind, null as book, 'relay' as "subjectType",
-    r.relay as "subjectId",
+  select 'relay:' || r.relay as key, 'relay_silent' as kind, null as book,
+    'relay' as "subjectType", r.relay as "subjectId",
     'A relay has not been seen for minutes; is its process up, and does it reach PostgreSQL?' as detail
   from sverka.relay_heartbeat r
   where r.seen_at between ${ago(String(24 * 3_600_000))} and ${ago(String(2 * 60_000))}
@@ -108,7 +108,7 @@ const SILENT_RELAYS = `
       where s.seen_at > r.seen_at and split_part(s.relay, ':', 1) = split_part(r.relay, ':', 1))
   order by r.relay limit 100`;
 
-/** Signatures that do not hold, within the heartbeat's window of five minutes: forgers, or a secret that was rotated. */
+/** Signatures that do not hold, within the window of five minutes: forgers, or a secret that was rotated. */
 const REFUSED_STORM = `
   select 'refused:' || r.relay as key, 'webhooks_refused' as kind, null as book, 'relay' as "subjectType",
     r.relay as "subjectId",
