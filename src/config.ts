@@ -66,6 +66,8 @@ const schema = z.object({
   SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: duration('5m'),
   SVERKA_DEPOSIT_POLL_INTERVAL: duration('1m'),
   SVERKA_DEPOSIT_NOT_FOUND_INTERVAL: duration('1s'),
+  SVERKA_DEPOSIT_NOT_FOUND_INTERVAL_MAX: duration('1m'),
+  SVERKA_PAGE_TURN: duration('5s'),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
   SVERKA_STRANDED_AGE: duration('3m'),
   SVERKA_STICKY_TIMEOUT: duration('5s'),

@@ -25,9 +25,6 @@ import { countRowFault, ownFault } from './row-faults.js';
 
 export type DepositActivities = ReturnType<typeof createDepositActivities>;
 
-/** A turn over the changes ends after so long, so that its counts reach the history; a few turns for 10 000 items. */
-const TURN_MS = 60_000;
-
 /** Reading deposits and applying what was read: a call, then a transaction. */
 export function createDepositActivities(deps: ActivityDeps) {
   return {
@@ -63,7 +60,7 @@ export function createDepositActivities(deps: ActivityDeps) {
     async pageDepositChanges(input: DepositReconcileInput): Promise<DepositPages> {
       const total = { pages: 0, items: 0, changed: 0, unmatched: 0, unreadable: 0, more: true };
       const beganAt = new Date();
-      const until = beganAt.getTime() + TURN_MS;
+      const until = beganAt.getTime() + deps.config.SVERKA_PAGE_TURN;
       while (total.more && Date.now() < until) {
         const page = await applyNextPage(deps, input);
         total.pages += 1;
@@ -130,8 +127,9 @@ async function notFound(
       await markUnmatched(tx, waiting, { reason: 'not_at_provider', waitsFor: null });
     }),
   );
-  // Twice as long each time, until once a minute.
-  const waitMs = Math.min(Math.max(input.absentMs, config.SVERKA_DEPOSIT_NOT_FOUND_INTERVAL), 60_000);
+  // Twice as long each time, up to the longest.
+  const { SVERKA_DEPOSIT_NOT_FOUND_INTERVAL: first, SVERKA_DEPOSIT_NOT_FOUND_INTERVAL_MAX: longest } = config;
+  const waitMs = Math.min(Math.max(input.absentMs, first), longest);
   const reason = 'not_at_provider';
   return { state: 'not_found', depositId: null, merchantId: null, reason, needsOperator: ended, ended, waitMs };
 }

@@ -19,7 +19,7 @@ export const DEPOSIT_CHOICES = ['retry', 'reject', 'orphan', 'accept', 'drop'] a
 export type DepositChoice = (typeof DEPOSIT_CHOICES)[number];
 
 /** Which moves of a person each choice permits; the database holds the same table (migrations/000028, 000031). */
-export const DEPOSIT_DECISION_MOVES: readonly {
+export const DEPOSIT_MOVES_BY_CHOICE: readonly {
   readonly choice: DepositChoice;
   readonly from: DepositState;
   readonly to: DepositState;

@@ -79,7 +79,7 @@ test.each([
   expect(await depositOf(world.owner, second)).toMatchObject({ hash: written(hash) });
 });
 
-test('an output that was taken back and is mined again under another id is credited in a generation of its own', async () => {
+test('an output that was taken back and is mined again under another id has a generation of its own', async () => {
   const at = await own('mined-again');
   const output = { tx_hash: newHash(), output_index: 0 };
   const first = await world.arrive(at, { amount: '4', ...output });

@@ -2,7 +2,7 @@ import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
-import { DEPOSIT_DECISION_MOVES } from '../../src/domain/deposit-decision.js';
+import { DEPOSIT_MOVES_BY_CHOICE } from '../../src/domain/deposit-decision.js';
 import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
@@ -55,7 +55,7 @@ describe('the table of moves', () => {
       `select choice, from_state as "from", to_state as "to" from sverka.decision_move where subject_type = 'deposit'`,
     );
     const words = (move: { choice: string; from: string; to: string }) => `${move.choice}: ${move.from} > ${move.to}`;
-    expect(rows.map(words).sort()).toEqual(DEPOSIT_DECISION_MOVES.map(words).sort());
+    expect(rows.map(words).sort()).toEqual(DEPOSIT_MOVES_BY_CHOICE.map(words).sort());
   });
 
   it('may be changed by nobody who works', async () => {

@@ -6,7 +6,7 @@ type Query = (sql: string, params?: unknown[]) => Promise<pg.QueryResult>;
 /** Stands in place of a statement inside a transaction. */
 type Rewrite = (run: Query, sql: string, params?: unknown[]) => Promise<pg.QueryResult>;
 
-/** Faults of a careless worker, by what is done wrong. For negative controls: a drill that stays green shows nothing. */
+/** Faults of a careless worker, by what is done wrong: a drill that stays green under one shows nothing. */
 export const PLANTED_IN_WORKER = {
   /** What moved is committed first, and the money afterwards. */
   'credit in a second transaction': async (run, sql, params) => {
