@@ -1,5 +1,5 @@
 import { openAnswerCutter } from '../support/answer-cutter.js';
-import { killAtPoints, meetPoints } from '../support/crash-child.js';
+import { type CrashOptions, killAtPoints, meetPoints } from '../support/crash-child.js';
 import { ANSWER, COMMIT_SENT, type Step, withSteps } from '../support/crash-steps.js';
 import type { WorkerWorld } from '../support/worker-world.js';
 import type { Flow, Point, Subjects } from './flow.js';
@@ -32,6 +32,8 @@ export interface CellOptions {
   /** Every so many of the points; 1 for all. */
   readonly stride: number;
   readonly seed: number;
+  /** Also with a process that is stopped and continues. */
+  readonly zombies: boolean;
 }
 
 const FINISH_WITHIN_MS = 90_000;
@@ -48,29 +50,45 @@ export async function runCells(flow: Flow, world: WorkerWorld, options: CellOpti
     ({ number }) => options.points?.includes(number) ?? number % options.stride === options.seed % options.stride,
   );
   if (chosen.length === 0) throw new Error(`${flow.name} has ${all.length} points, from 0; none was chosen.`);
-  for (const batch of batchesOf(chosen, flow.atOnce)) {
-    await runBatch(tally, { flow, batch, world, mode: 'killed' }, async (subjects) => {
-      const crash = { points: pointsOf(batch), bundlePath: options.bundlePath };
-      const held = await killAtPoints(world, crash, () => subjects.start());
-      await withWorker(world, () => within(FINISH_WITHIN_MS, subjects.finish()), { bundlePath: options.bundlePath });
-      return { met: held, ambiguous: held.filter(({ label }) => label === COMMIT_SENT).length };
-    });
-  }
-  const commits = chosen.filter((point) => point.commits);
-  for (const batch of batchesOf(commits, flow.atOnce)) {
-    await runBatch(tally, { flow, batch, world, mode: 'answer lost' }, (subjects) =>
-      loseAnswers(world, { points: pointsOf(batch), bundlePath: options.bundlePath }, subjects),
-    );
+  const { bundlePath } = options;
+  const modes = [
+    { mode: 'killed', of: chosen, play: kill },
+    { mode: 'answer lost', of: chosen.filter(({ commits }) => commits), play: loseAnswers },
+    // Where it holds one subject at a time it is one sweep, and the next comes when it is gone.
+    { mode: 'stopped and continued', of: flow.atOnce > 1 && options.zombies ? chosen : [], play: stopAndContinue },
+  ] as const;
+  for (const { mode, of, play } of modes) {
+    for (const points of batchesOf(of, flow.atOnce)) {
+      const played: Batch['play'] = (some, subjects) => play(world, { points: pointsOf(some), bundlePath }, subjects);
+      await runBatch(tally, { flow, points, world, mode, play: played });
+    }
   }
   return tally;
 }
 
+/** The process is killed (SIGKILL) where it stands; another one finishes. */
+async function kill(world: WorkerWorld, crash: CrashOptions, subjects: Subjects): Promise<Met> {
+  const met = await killAtPoints(world, crash, () => subjects.start());
+  await withWorker(world, () => within(FINISH_WITHIN_MS, subjects.finish()), { bundlePath: crash.bundlePath });
+  return { met, ambiguous: met.filter(({ label }) => label === COMMIT_SENT).length };
+}
+
+/** The process is stopped (SIGSTOP) where it stands until another one has finished, and then goes on as if nothing was. */
+async function stopAndContinue(world: WorkerWorld, crash: CrashOptions, subjects: Subjects): Promise<Met> {
+  const zombie = await meetPoints(world, crash, () => subjects.start());
+  try {
+    zombie.freeze();
+    await withWorker(world, () => within(FINISH_WITHIN_MS, subjects.finish()), { bundlePath: crash.bundlePath });
+    zombie.thaw();
+    await within(FINISH_WITHIN_MS, zombie.release());
+  } finally {
+    await zombie.kill();
+  }
+  return { met: zombie.met, ambiguous: 0 };
+}
+
 /** The same worker goes on after the answer to a commit was lost on the wire. */
-async function loseAnswers(
-  world: WorkerWorld,
-  crash: { points: Record<string, number[]>; bundlePath: string },
-  subjects: Subjects,
-): Promise<Met> {
+async function loseAnswers(world: WorkerWorld, crash: CrashOptions, subjects: Subjects): Promise<Met> {
   const wire = await openAnswerCutter(world.config.DATABASE_URL);
   try {
     const env = { DATABASE_URL: wire.url };
@@ -93,33 +111,48 @@ interface Met {
 
 interface Batch {
   readonly flow: Flow;
-  readonly batch: readonly Point[];
+  readonly points: readonly Point[];
   readonly world: WorkerWorld;
-  readonly mode: 'killed' | 'answer lost';
+  readonly mode: 'killed' | 'answer lost' | 'stopped and continued';
+  readonly play: (points: readonly Point[], subjects: Subjects) => Promise<Met>;
 }
 
-async function runBatch(
-  tally: Tally,
-  { flow, batch, world, mode }: Batch,
-  play: (subjects: Subjects) => Promise<Met>,
-): Promise<void> {
-  const repeat = `npm run drill -- --flow ${flow.name} --point ${batch.map(({ number }) => number).join(',')}`;
-  tally.cells += batch.length;
-  const subjects = await flow.arrange(world, batch.length);
+async function runBatch(tally: Tally, batch: Batch): Promise<void> {
+  const { flow, points, mode } = batch;
+  tally.cells += points.length;
+  const failure = await playBatch(tally, batch);
+  if (failure === null) return;
+  const repeat = `npm run drill -- --flow ${flow.name} --point ${points.map(({ number }) => number).join(',')}`;
+  const isVoid = /void|points were met|ended by itself/.test(failure);
+  if (!isVoid) tally.violations.push({ what: `${mode}: ${failure}`, repeat });
+  // A machine that was busy with other things may have missed it: each once more, alone.
+  for (const point of isVoid ? points : []) {
+    const again = await playBatch(tally, { ...batch, points: [point] });
+    if (again === null) continue;
+    const alone = `npm run drill -- --flow ${flow.name} --point ${point.number}`;
+    tally.voids.push({ what: `${mode}: ${again}`, repeat: alone });
+  }
+}
+
+/** Null when all went as it should, violations counted; else why it did not come to that. */
+async function playBatch(tally: Tally, { flow, points, world, mode, play }: Batch): Promise<string | null> {
+  const repeat = `npm run drill -- --flow ${flow.name} --point ${points.map(({ number }) => number).join(',')}`;
+  const subjects = await flow.arrange(world, flow.atOnce === 1 ? 1 : points.length);
   try {
-    const { met, ambiguous } = await play(subjects);
+    const { met, ambiguous } = await play(points, subjects);
+    if (met.length !== points.length) return `${met.length} of ${points.length} were met; void`;
     tally.hit += met.length;
     tally.faults += met.length;
     tally.ambiguous += ambiguous;
-    if (met.length !== batch.length) tally.voids.push({ what: `${met.length} of ${batch.length} were met`, repeat });
-    tally.operations += batch.length;
+    tally.operations += points.length;
   } catch (error) {
-    const what = `${mode}: ${error instanceof Error ? error.message : String(error)}`;
-    (/void|points were met|ended by itself/.test(what) ? tally.voids : tally.violations).push({ what, repeat });
-    return;
+    // What is left must not be taken for a violation of the next cell.
+    await withWorker(world, () => within(FINISH_WITHIN_MS, subjects.finish())).catch(() => undefined);
+    return error instanceof Error ? error.message : String(error);
   }
   const found = [...(await findViolations(world, flow)), ...(await findRepeats(world, subjects))];
   tally.violations.push(...found.map((what) => ({ what: `${mode}: ${what}`, repeat })));
+  return null;
 }
 
 /** Lets the flow happen once with nothing in its way, and writes down every step of its activities. */
@@ -159,8 +192,15 @@ function pointsOf(batch: readonly Point[]): Record<string, number[]> {
   return points;
 }
 
+/** Every so many subjects; where all share one activity, one point of each activity. */
 function batchesOf(points: readonly Point[], size: number): Point[][] {
   const batches: Point[][] = [];
-  for (let from = 0; from < points.length; from += size) batches.push(points.slice(from, from + size));
+  const place = new Map<string, number>();
+  for (const [n, point] of points.entries()) {
+    const own = place.get(point.activity) ?? 0;
+    place.set(point.activity, own + 1);
+    const at = size === 1 ? own : Math.floor(n / size);
+    batches[at] = [...(batches[at] ?? []), point];
+  }
   return batches;
 }

@@ -16,7 +16,7 @@ export interface Flow {
   readonly name: string;
   /** Activities whose every step is a crash point. */
   readonly activities: readonly string[];
-  /** How many subjects one worker process may hold at their points at once; 1 where they share one activity. */
+  /** How many subjects one worker process may hold at their points at once; 1 where all of them share one activity. */
   readonly atOnce: number;
   /** Settings of src/config.ts that it needs. */
   readonly settings?: Readonly<Record<string, string>>;

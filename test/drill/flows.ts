@@ -7,7 +7,7 @@ import { depositFlow } from './flows/deposit-flow.js';
 import { lostCreateFlow } from './flows/lost-create-flow.js';
 import { pageFlow } from './flows/page-flow.js';
 import { seenFlow } from './flows/seen-flow.js';
-import { sweepFlow } from './flows/sweep-flow.js';
+import { sweepEndFlow, sweepFlow } from './flows/sweep-flow.js';
 
 /** Every flow there is. A new one is a file below `flows/` and a line here. */
 export const FLOWS: readonly Flow[] = [
@@ -19,5 +19,6 @@ export const FLOWS: readonly Flow[] = [
   addressFlow,
   lostCreateFlow,
   sweepFlow,
+  sweepEndFlow,
   deadLetterFlow,
 ];

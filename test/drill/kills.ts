@@ -19,6 +19,8 @@ const SETTINGS = {
   SVERKA_SWEEP_INTERVAL: '200ms',
   SVERKA_SWEEP_GRACE: '500ms',
   SVERKA_STRANDED_AGE: '2s',
+  SVERKA_SWEEP_LEASE: '5s',
+  SVERKA_STANDING_INTERVAL: '2s',
   SVERKA_RECONCILE_INTERVAL: '5s',
   SVERKA_DEPOSIT_POLL_INTERVAL: '5s',
   SVERKA_DATABASE_POOL: '20',
@@ -63,7 +65,10 @@ export async function runKills(options: KillOptions): Promise<Tally> {
     }
     await load.stop();
     tally.operations = load.operations();
-    tally.ambiguous += worker.failures('CommitUnknown');
+    tally.ambiguous += worker.failures()['CommitUnknown'] ?? 0;
+    options.say(
+      `  the worker failed by ${JSON.stringify(worker.failures())} and ended by itself ${worker.ended()} times`,
+    );
     if (tally.ambiguous === 0) tally.voids.push({ what: 'no commit was in doubt', repeat });
     await settle(world, load);
     await worker.stop();

@@ -38,7 +38,7 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
   const wishes: DepositAddressInput[] = [];
   const pending = new Set<Promise<void>>();
   let operations = 0;
-  let open = true;
+  const closing = new AbortController();
   const ask = (input: DepositAddressInput) => startDepositAddress(world.temporal, input);
 
   async function one(): Promise<void> {
@@ -56,7 +56,7 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
     }
   }
   const ticking = (async () => {
-    while (open) {
+    while (!closing.signal.aborted) {
       const work = one().finally(() => pending.delete(work));
       pending.add(work);
       operations += 1;
@@ -66,7 +66,7 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
   return {
     operations: () => operations,
     async stop() {
-      open = false;
+      closing.abort();
       await ticking;
       await Promise.all(pending);
     },

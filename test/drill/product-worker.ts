@@ -11,8 +11,8 @@ import type { WorkerWorld } from '../support/worker-world.js';
 export interface ProductWorker {
   /** SIGKILL; resolves when another one is ready. */
   kill(): Promise<void>;
-  /** How often it has logged a failure of this name. */
-  failures(name: string): number;
+  /** How often it has logged each kind of failure. */
+  failures(): Readonly<Record<string, number>>;
   /** How often it ended by itself. */
   ended(): number;
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ export async function startProductWorker(world: WorkerWorld, bundlePath: string)
       while (current === killed) await pause(20);
       await ready;
     },
-    failures: (name) => failures.get(name) ?? 0,
+    failures: () => Object.fromEntries(failures),
     ended: () => ended,
     async stop() {
       stopping = true;

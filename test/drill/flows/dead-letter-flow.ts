@@ -4,15 +4,16 @@ import { decideAs, makePerson } from '../../support/decisions.js';
 import { eventually } from '../../support/simulated-custody.js';
 import { startSweep, storeNotification } from '../../support/worker-inbox.js';
 import type { WorkerWorld } from '../../support/worker-world.js';
-import { arriveMany, depositsAtProvider, depositsInJournal, readAgain } from '../deposit-truth.js';
+import { arriveMany, depositsAtProvider, depositsInJournal, readAgain, untilState } from '../deposit-truth.js';
 import type { Flow } from '../flow.js';
-import { untilSwept } from './sweep-flow.js';
+import { SHORT_LEASE } from './sweep-flow.js';
 
 /** A dead letter whose record became readable, and which a person has replayed. */
 export const deadLetterFlow: Flow = {
   name: 'dead-letter',
   activities: ['databaseSweepDeadLetters'],
   atOnce: 1,
+  settings: SHORT_LEASE,
   async arrange(world, count) {
     const deposits = await arriveMany(world, count);
     const userId = await makePerson(world.owner, `drill-${deposits[0]?.ref}`);
@@ -26,7 +27,7 @@ export const deadLetterFlow: Flow = {
         sweep = await startSweep(world);
       },
       async finish() {
-        await untilSwept(world, deposits);
+        await untilState(world, deposits, 'final');
         const open = `select 1 from sverka.dead_letter where closed_at is null`;
         await eventually(async () => (await world.owner.query(open)).rowCount === 0);
         if (sweep !== null) await world.temporal.client.workflow.getHandle(sweep).terminate('the cell is over');
