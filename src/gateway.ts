@@ -15,6 +15,8 @@ import { createMetrics } from './telemetry/metrics.js';
 
 /** Calls that run when a stop begins may end within this time; a create waits 10 s at most, but gives up its wait. */
 const DRAIN_MS = 5_000;
+/** A caller gets 503 rather than silence from a server that no longer answers; our queries take milliseconds. */
+const QUERY_TIMEOUT_MS = 5_000;
 
 const config = loadConfig();
 const log = createLog({ process: 'gateway', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
@@ -22,6 +24,7 @@ const metrics = createMetrics();
 const pool = createPool(config.DATABASE_URL, {
   max: config.SVERKA_DATABASE_POOL,
   applicationName: 'sverka-gateway',
+  queryTimeoutMs: QUERY_TIMEOUT_MS,
   onError: (error) => log.warn('An idle database connection broke; the pool opens another.', { error }),
 });
 const db = queriesOf(pool);

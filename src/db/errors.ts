@@ -48,10 +48,11 @@ const EXHAUSTED = new Set(['53100', '53200', '53400', '58030']);
 const SOCKET = new Set(
   'ECONNREFUSED ECONNRESET EPIPE ETIMEDOUT ENOTFOUND EAI_AGAIN EHOSTUNREACH ENETUNREACH'.split(' '),
 );
-/** What node-postgres says without a code: a connection that ended, or none to be had in time. */
+/** What node-postgres says without a code: a connection that ended, none to be had in time, or no answer in time. */
 const LOST = [
   'timeout exceeded when trying to connect',
   'Connection terminated',
+  'Query read timeout',
   'connection error and is not queryable',
   'Client was closed',
   'after calling end on the pool',

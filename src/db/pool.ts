@@ -11,6 +11,8 @@ export interface PoolOptions {
   readonly applicationName: string;
   /** How long a caller waits for a connection, 5 s unless told. */
   readonly connectTimeoutMs?: number;
+  /** How long a caller waits for the answer to one query, even from a server that has fallen silent; else no limit. */
+  readonly queryTimeoutMs?: number;
   /** Told of an error on a connection that nobody was using; the pool has dropped it already. */
   readonly onError?: (error: Error) => void;
 }
@@ -27,6 +29,7 @@ export function createPool(databaseUrl: string, options: PoolOptions): pg.Pool {
     application_name: options.applicationName,
     connectionTimeoutMillis: options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS,
     idleTimeoutMillis: IDLE_TIMEOUT_MS,
+    ...(options.queryTimeoutMs === undefined ? {} : { query_timeout: options.queryTimeoutMs }),
     keepAlive: true,
     types: { getTypeParser },
   });

@@ -125,6 +125,19 @@ test('created_from is inclusive and created_to exclusive, to the microsecond', a
   expect(idsOf(await list(`/v1/deposits?created_from=${zone}&created_to=2100-01-01T00:00:00Z`))).toEqual([id]);
 });
 
+test.each([
+  '0000-01-01T00:00:00.000Z',
+  '0000-12-31T00:00:00.000Z',
+  '0001-01-01T00:00:00.000%2B23:59',
+  '9999-12-31T23:59:59.000-23:59',
+])('a time that no calendar of ours has, %s, is refused where it stands', async (time) => {
+  for (const name of ['movements', 'deposits', 'deposit-addresses']) {
+    const answer = await gateway.call('GET', `/v1/${name}?created_from=${time}`, { key: merchant.keys.live });
+    expect([answer.status, answer.json.code]).toEqual([400, 'validation']);
+    expect(answer.json.errors).toMatchObject([{ pointer: '?created_from' }]);
+  }
+});
+
 describe('a cursor', () => {
   let cursor: string;
   beforeEach(async () => {

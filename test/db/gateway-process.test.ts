@@ -93,6 +93,24 @@ test('its public port answers 404 where its ops port answers health', async () =
   expect((await ops('/v1/wallet')).status).toBe(404);
 });
 
+test('a database that falls silent is answered for with 503; the next call takes another connection', async () => {
+  expect((await api('/v1/wallet')).status).toBe(200);
+  const owner = createPool(database.url, { max: 1, applicationName: 'test' });
+  const { rows } = await owner.query<{ pid: number }>(
+    "select pid from pg_stat_activity where application_name = 'sverka-gateway' and datname = current_database()",
+  );
+  await owner.end();
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { pid } of rows) process.kill(pid, 'SIGSTOP');
+  try {
+    const silent = await api('/v1/wallet');
+    expect([silent.status, await silent.json()]).toMatchObject([503, { code: 'temporarily_unavailable' }]);
+  } finally {
+    for (const { pid } of rows) process.kill(pid, 'SIGCONT');
+  }
+  expect((await api('/v1/wallet')).status).toBe(200);
+});
+
 test('at SIGTERM it ends in order, with 0, its connections closed', async () => {
   const ended = once(child, 'exit');
   child.kill('SIGTERM');

@@ -14,7 +14,7 @@ export async function addressesAtProvider({ custody }: WorkerWorld): Promise<str
     .map(({ reference }) => `${reference} is ${addresses.find((each) => each.reference === reference)?.address}`);
 }
 
-/** Every address of ours; one request led to each that a test did not insert, and its walk is one of those there are. */
+/** Every address of ours; one request led to each that no test inserted, and its walk is one of those there are. */
 export async function addressesInRows({ owner }: WorkerWorld): Promise<string[]> {
   const { rows } = await owner.query<{ line: string }>(
     `select a.id || ' is ' || coalesce(a.address, a.state)

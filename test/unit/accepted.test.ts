@@ -12,8 +12,11 @@ async function askThat(error: Error) {
   const lines: string[] = [];
   const write = (level: string) => () => void lines.push(level);
   const log = { warn: write('warn'), error: write('error') } as unknown as Log;
-  const operation = { workflowHandle: () => Promise.reject(error) } as never;
-  const result = await requestAccepted(temporal, 100, { operation, execute: () => Promise.reject(error) });
+  const refuse = async () => {
+    throw error;
+  };
+  const operation = { workflowHandle: refuse } as never;
+  const result = await requestAccepted(temporal, 100, { operation, execute: refuse });
   return { kind: logUnaccepted(log, result).kind, lines };
 }
 

@@ -25,6 +25,8 @@ const PROBLEM_POLICY = `${PLAIN_POLICY}; style-src 'self'`;
 const DOCS_POLICY =
   `${PLAIN_POLICY}; script-src 'self'; style-src 'self' 'unsafe-inline'; ` + "img-src 'self' data:; connect-src 'self'";
 
+/** The problems' meanings mark what stands in code with them. */
+const BACKTICK = '`';
 const START_SCRIPT = "SwaggerUIBundle({ url: '/openapi.json', dom_id: '#docs', validatorUrl: null });\n";
 
 /** What needs no key: `/openapi.json`, its page `/docs`, and one page per error code. */
@@ -100,7 +102,7 @@ function problemDocument(code: ProblemCode) {
 <div class="panel">
 <h1>${title}</h1>
 <p class="muted"><code>${code}</code> · HTTP status ${status}</p>
-<p>${meaning}</p>
+<p>${meaning.split(BACKTICK).map((part, i) => (i % 2 === 1 ? html`<code>${part}</code>` : part))}</p>
 <p>${advice}</p>
 </div>
 <p class="foot"><a href="/docs">All routes and their answers</a></p>

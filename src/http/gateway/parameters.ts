@@ -38,7 +38,9 @@ export function single<Value>(schema: z.ZodType<Value, string>, description: str
 /** Repeatable filter by a listed asset. */
 export const assetFilter = filter(assetCodeSchema, 'The asset.');
 
-const timeSchema = z.iso.datetime({ offset: true, error: 'must be a time such as 2026-11-29T10:15:30.123Z' });
+const timeSchema = z.iso
+  .datetime({ offset: true, error: 'must be a time such as 2026-11-29T10:15:30.123Z' })
+  .refine(isWithinCalendar, 'must lie in the years 1 to 9999, in UTC');
 
 /** The parameters that every list takes. */
 export const PAGE_PARAMETERS = {
@@ -82,4 +84,10 @@ export function readParameters<P extends Parameters>(parameters: P, search: URLS
 // A stranger chose this name: it is repeated only when it looks like one.
 function pointerTo(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_.-]{0,40}$/.test(name) && !/[0-9]{6}/.test(name) ? `?${name}` : '?';
+}
+
+/** PostgreSQL has no year 0, and an offset may lead over the end of the calendar. */
+function isWithinCalendar(text: string): boolean {
+  const year = new Date(text).getUTCFullYear();
+  return year >= 1 && year <= 9_999;
 }
