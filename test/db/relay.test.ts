@@ -168,6 +168,16 @@ describe('what is not from the custodian', () => {
     if (status === 405) expect(answer.headers.get('allow')).toBe('POST');
     expect(await stored()).toEqual([]);
   });
+
+  it('is answered with its Request-Id, or one of ours, and is kept by no cache', async () => {
+    const known = await relay.post(notification('cdp_1'), { headers: { 'request-id': 'their-7' } });
+    const forged = await relay.post('{}', { headers: { 'request-id': 'not one', 'x-custody-signature': 't=1,v1=00' } });
+    expect([known.status, known.headers.get('request-id')]).toEqual([200, 'their-7']);
+    expect([forged.status, forged.headers.get('request-id')]).toEqual([401, expect.stringMatching(/^[0-9a-f-]{36}$/)]);
+    for (const { headers } of [known, forged]) {
+      expect([headers.get('cache-control'), headers.get('x-content-type-options')]).toEqual(['no-store', 'nosniff']);
+    }
+  });
 });
 
 it('during a rotation two secrets are taken, and after it only the new one', async () => {

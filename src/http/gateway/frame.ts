@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto';
 import type { Context, MiddlewareHandler } from 'hono';
 import { DatabaseError, Retryable, Unavailable } from '../../db/errors.js';
 import type { Log } from '../../telemetry/log.js';
 import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
+import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
 import type { Caller, GatewayDeps } from './call.js';
 
@@ -18,24 +18,21 @@ export interface GatewayEnv {
   };
 }
 
-const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
 const RETRY_AFTER_S = '1';
 
 /** Around every call: its ids, what every answer carries, one log line, one observation. */
 export function frame(deps: GatewayDeps): MiddlewareHandler<GatewayEnv> {
   return async (c, next) => {
     const began = performance.now();
-    const given = c.req.header('request-id');
-    const requestId = given !== undefined && REQUEST_ID.test(given) ? given : randomUUID();
+    const requestId = requestIdOf(c.req.header('request-id'));
     const traceId = parseTraceparent(c.req.header('traceparent')) ?? newTraceId();
     c.set('requestId', requestId);
     c.set('traceId', traceId);
     c.set('route', 'none');
     await withTrace({ traceId, requestId }, async () => {
       await next();
-      const headers = { 'request-id': requestId, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' };
-      for (const [name, value] of Object.entries({ ...headers, ...c.get('budgetHeaders') }))
-        c.res.headers.set(name, value);
+      setAnswerHeaders(c.res.headers, requestId);
+      for (const [name, value] of Object.entries(c.get('budgetHeaders') ?? {})) c.res.headers.set(name, value);
       report(deps, c, performance.now() - began);
     });
   };
@@ -51,7 +48,7 @@ export function refuseWhenStopping(deps: GatewayDeps): MiddlewareHandler<Gateway
 
 /** Any error as the answer to it; what is not expected is logged and says nothing but `internal`. */
 export function answerError(error: Error, c: Context<GatewayEnv>, log: Log): Response {
-  return problemResponse(toProblem(error, log), { path: c.req.path, traceId: c.get('traceId') });
+  return problemResponse(toProblem(error, log), { path: new URL(c.req.url).pathname, traceId: c.get('traceId') });
 }
 
 function toProblem(error: Error, log: Log): Problem {

@@ -3,6 +3,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { AcceptOutcome, Delivery } from '../../db/inbox.js';
 import type { Log } from '../../telemetry/log.js';
 import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
+import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
 import type { Endpoint } from './endpoints.js';
 
@@ -32,21 +33,28 @@ export function createRelayApp(deps: RelayDeps): (request: Request) => Promise<R
   return async (request) => {
     const path = new URL(request.url).pathname;
     const traceId = parseTraceparent(request.headers.get('traceparent')) ?? newTraceId();
-    return withTrace({ traceId }, async () => {
-      try {
-        const endpoint = deps.endpoints.get(path);
-        if (!endpoint) throw new Problem('not_found');
-        if (request.method !== 'POST') throw new Problem('method_not_allowed', { headers: { allow: 'POST' } });
-        await limiter.consume(path).catch(() => {
-          throw new Problem('rate_limited', { headers: { 'retry-after': '1' } });
-        });
-        await take(deps, { endpoint, request, traceId });
-        return new Response('{"received":true}', { headers: { 'content-type': 'application/json' } });
-      } catch (error) {
-        return problemResponse(toProblem(deps, error), { path, traceId });
-      }
+    const requestId = requestIdOf(request.headers.get('request-id'));
+    return withTrace({ traceId, requestId }, async () => {
+      const answer = await answerTo(request, { path, traceId });
+      setAnswerHeaders(answer.headers, requestId);
+      return answer;
     });
   };
+
+  async function answerTo(request: Request, { path, traceId }: { path: string; traceId: string }): Promise<Response> {
+    try {
+      const endpoint = deps.endpoints.get(path);
+      if (!endpoint) throw new Problem('not_found');
+      if (request.method !== 'POST') throw new Problem('method_not_allowed', { headers: { allow: 'POST' } });
+      await limiter.consume(path).catch(() => {
+        throw new Problem('rate_limited', { headers: { 'retry-after': '1' } });
+      });
+      await take(deps, { endpoint, request, traceId });
+      return new Response('{"received":true}', { headers: { 'content-type': 'application/json' } });
+    } catch (error) {
+      return problemResponse(toProblem(deps, error), { path, traceId });
+    }
+  }
 }
 
 async function take(
