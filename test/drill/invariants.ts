@@ -10,8 +10,8 @@ const SEALED_AT_ONCE = 10_000;
 
 /**
  * What must hold after every cell, whatever happened in it; a line for each thing that does not. The books by SQL of
- * the tests' own, the books by the product's own check, one audit row and one event for each move, no card number; and the
- * provider's truth against ours, both ways.
+ * the tests' own, the books by the product's own check, one audit row and one event for each move, no card number; and
+ * the provider's truth against ours, both ways.
  */
 export async function findViolations(world: WorkerWorld, flow: Pick<Flow, 'truth' | 'ours'>): Promise<string[]> {
   // So that there is a chain to look at.
