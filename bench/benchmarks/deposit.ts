@@ -208,7 +208,7 @@ async function databaseCosts(world: World, deposits: number): Promise<Cost[]> {
     const bytes = await walBytesOf(owner, () => readAll(counted));
     const trips = counter.take();
     return [
-      { what: 'WAL a deposit', unit: 'bytes', value: bytes / deposits, budget: { atMost: 16_000 } },
+      { what: 'WAL a deposit', unit: 'bytes', value: bytes / deposits, budget: { atMost: 20_000 } },
       { what: 'round trips a deposit', unit: 'round trips', value: trips / deposits, budget: { atMost: 20 } },
     ];
   } finally {
