@@ -73,7 +73,7 @@ async function kill(world: WorkerWorld, crash: CrashOptions, subjects: Subjects)
   return { met, ambiguous: met.filter(({ label }) => label === COMMIT_SENT).length };
 }
 
-/** The process is stopped (SIGSTOP) where it stands until another one has finished, and then goes on as if nothing was. */
+/** The process is stopped (SIGSTOP) where it stands until another has finished, and then goes on as if nothing was. */
 async function stopAndContinue(world: WorkerWorld, crash: CrashOptions, subjects: Subjects): Promise<Met> {
   const zombie = await meetPoints(world, crash, () => subjects.start());
   try {

@@ -26,7 +26,7 @@ export async function startProductWorker(world: WorkerWorld, bundlePath: string)
   let killing = false;
   let stopping = false;
   let current: ChildProcess | null = null;
-  let ready: Promise<void>;
+  let cameBack: () => void = () => undefined;
 
   async function launch(): Promise<void> {
     const child = await spawnWorker(world, bundlePath);
@@ -41,21 +41,23 @@ export async function startProductWorker(world: WorkerWorld, bundlePath: string)
     if (!killing) ended += 1;
     killing = false;
     await pause(RESTART_MS);
-    if (!stopping) ready = launch();
+    if (stopping) return;
+    await launch();
+    cameBack();
   }
   function count(line: string): void {
     const [, code] = /"code":"([A-Za-z_]+)"/.exec(line) ?? [];
     if (code !== undefined) failures.set(code, (failures.get(code) ?? 0) + 1);
   }
-  ready = launch();
-  await ready;
+  await launch();
   return {
     async kill() {
-      const killed = current;
+      const back = new Promise<void>((resolve) => {
+        cameBack = resolve;
+      });
       killing = true;
-      killed?.kill('SIGKILL');
-      while (current === killed) await pause(20);
-      await ready;
+      current?.kill('SIGKILL');
+      await back;
     },
     failures: () => Object.fromEntries(failures),
     ended: () => ended,

@@ -54,12 +54,9 @@ export async function startDrillServers(env: NodeJS.ProcessEnv): Promise<DrillSe
       postgres: () => withClient(server.url('postgres'), (client) => client.query('select 1')).then(() => true),
       temporal: () => accepts({ host: '127.0.0.1', port: ports.temporal }),
     };
-    const kill = async (name: keyof typeof reachable, also: (pid: number) => void): Promise<void> => {
-      const pid = pids.get(name);
-      if (pid === undefined) throw new Error(`${name} does not run.`);
-      const rest = childrenOf(pid);
-      for (const each of [pid, ...rest]) sendSignal(each, 'SIGKILL');
-      also(pid);
+    const kill = async (name: keyof typeof reachable, also: () => void): Promise<void> => {
+      const pid = killAll(pids.get(name));
+      also();
       await until(async () => pids.get(name) !== pid && (await reachable[name]().catch(() => false)));
     };
     return {
@@ -98,6 +95,13 @@ export async function startDrillServers(env: NodeJS.ProcessEnv): Promise<DrillSe
     await stop();
     throw error;
   }
+}
+
+/** The process and those that it has started; answers its id. */
+function killAll(pid: number | undefined): number {
+  if (pid === undefined) throw new Error('It does not run.');
+  for (const each of [pid, ...childrenOf(pid)]) sendSignal(each, 'SIGKILL');
+  return pid;
 }
 
 /** Linux only; elsewhere the backends find out by themselves that their postmaster is gone. */
