@@ -9,6 +9,9 @@ export const CUSTODY = {
   secret: 'secret-of-the-benchmarks-36-characters',
 } as const;
 
+/** That account, as an activity is told. */
+export const SOURCE = { book: CUSTODY.book, provider: CUSTODY.provider, account: CUSTODY.account };
+
 /** What src/config.ts reads, for a process of ours with that role; all else is its default. */
 export function settingsFor(
   servers: BenchServers,
