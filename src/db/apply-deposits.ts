@@ -23,7 +23,15 @@ import {
 } from './deposits.js';
 import { insertEvents, type NewEvent } from './events.js';
 import type { Tx } from './transaction.js';
-import { type DepositDecision, outputOf, type WeighedDeposit, weighDeposit } from './weigh-deposits.js';
+import {
+  addBooked,
+  type BookedByOutput,
+  bookedNow,
+  type DepositDecision,
+  outputOf,
+  type WeighedDeposit,
+  weighDeposit,
+} from './weigh-deposits.js';
 
 /** One record as the custodian states it, and where it arrived. */
 export interface DepositStatement {
@@ -79,9 +87,8 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
   for (const item of found) {
     const record = locked.get(item.ref);
     if (!record) continue;
-    const output = outputOf(item.reading);
     // Until it is completed it may still come to nothing, whatever stands beside it.
-    const others = booked.filter((other) => outputOf(other) === output && other.id !== record.id);
+    const others = booked.get(outputOf(item.reading))?.filter((other) => other.id !== record.id) ?? [];
     const copied = item.reading.status === 'completed' ? others.find(isCredited) : undefined;
     const before = added.has(item.ref) ? null : record.state;
     const decision = decisions.get(record.id) ?? null;
@@ -94,7 +101,7 @@ export async function applyDeposits(tx: Tx, batch: DepositBatch): Promise<Applie
     };
     work.push(weighed);
     // A second record of the same output further down this batch is a copy of this one.
-    if (isFresh(weighed) && weighed.plan.credit) booked.push(bookedNow(weighed));
+    if (isFresh(weighed) && weighed.plan.credit) addBooked(booked, bookedNow(weighed));
   }
 
   // Each apply keeps its ticket, also one that changes nothing: an older answer must not undo it.
@@ -188,22 +195,18 @@ async function bindToOwn(
   });
 }
 
-async function bookedBefore(tx: Tx, source: DepositSource, found: readonly FoundDeposit[]): Promise<BookedOutput[]> {
+async function bookedBefore(tx: Tx, source: DepositSource, found: readonly FoundDeposit[]): Promise<BookedByOutput> {
   const outputs = found.flatMap(({ reading: { txHash, outputIndex } }) =>
     txHash !== null && outputIndex !== null ? [{ txHash, outputIndex }] : [],
   );
-  return outputs.length === 0 ? [] : bookedOutputs(tx, source, outputs);
+  const booked: BookedByOutput = new Map();
+  const rows = outputs.length === 0 ? [] : await bookedOutputs(tx, source, outputs);
+  for (const row of rows) addBooked(booked, row);
+  return booked;
 }
 
 function isCredited({ state }: BookedOutput): boolean {
   return state === 'credited' || state === 'final';
-}
-
-/** What this batch is about to book, for the records below it. */
-function bookedNow({ found, record, plan }: WeighedDeposit): BookedOutput {
-  const { network, txHash, outputIndex, amount } = found.reading;
-  const output = { network, txHash: txHash ?? '', outputIndex: outputIndex ?? 0 };
-  return { ...output, id: record.id, addressId: found.at.id, amount, state: 'credited', generation: plan.generation };
 }
 
 async function decisionsOn(tx: Tx, records: readonly DepositRecord[]): Promise<Map<string, DepositDecision>> {

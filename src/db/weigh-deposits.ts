@@ -60,6 +60,21 @@ export function outputOf(of: { network: string; txHash: string | null; outputInd
   return JSON.stringify([of.network, plainHash(of.txHash), of.outputIndex]);
 }
 
+/** What was booked of each output, by `outputOf`: a page of many looks at each once. */
+export type BookedByOutput = Map<string, BookedOutput[]>;
+
+export function addBooked(booked: BookedByOutput, one: BookedOutput): void {
+  const output = outputOf(one);
+  booked.set(output, [...(booked.get(output) ?? []), one]);
+}
+
+/** What this batch is about to book, for the records below it. */
+export function bookedNow({ found, record, plan }: WeighedDeposit): BookedOutput {
+  const { network, txHash, outputIndex, amount } = found.reading;
+  const output = { network, txHash: txHash ?? '', outputIndex: outputIndex ?? 0 };
+  return { ...output, id: record.id, addressId: found.at.id, amount, state: 'credited', generation: plan.generation };
+}
+
 /** What is known of a deposit under its lock. */
 export interface KnownDeposit {
   readonly record: DepositRecord;
