@@ -34,6 +34,7 @@ export interface CellOptions {
   readonly seed: number;
   /** Also with a process that is stopped and continues. */
   readonly zombies: boolean;
+  readonly say: (line: string) => void;
 }
 
 const FINISH_WITHIN_MS = 90_000;
@@ -60,7 +61,7 @@ export async function runCells(flow: Flow, world: WorkerWorld, options: CellOpti
   for (const { mode, of, play } of modes) {
     for (const points of batchesOf(of, flow.atOnce)) {
       const played: Batch['play'] = (some, subjects) => play(world, { points: pointsOf(some), bundlePath }, subjects);
-      await runBatch(tally, { flow, points, world, mode, play: played });
+      await runBatch(tally, { flow, points, world, mode, play: played, say: options.say });
     }
   }
   return tally;
@@ -115,6 +116,7 @@ interface Batch {
   readonly world: WorkerWorld;
   readonly mode: 'killed' | 'answer lost' | 'stopped and continued';
   readonly play: (points: readonly Point[], subjects: Subjects) => Promise<Met>;
+  readonly say: (line: string) => void;
 }
 
 async function runBatch(tally: Tally, batch: Batch): Promise<void> {
@@ -122,6 +124,7 @@ async function runBatch(tally: Tally, batch: Batch): Promise<void> {
   tally.cells += points.length;
   const failure = await playBatch(tally, batch);
   if (failure === null) return;
+  batch.say(`  ${flow.name}, ${mode}, ${points.length} points: ${failure}`);
   const repeat = `npm run drill -- --flow ${flow.name} --point ${points.map(({ number }) => number).join(',')}`;
   const isVoid = /void|points were met|ended by itself/.test(failure);
   if (!isVoid) tally.violations.push({ what: `${mode}: ${failure}`, repeat });

@@ -77,7 +77,7 @@ async function drillFlow(flow: Flow, how: DrillOptions, bundlePath: string): Pro
   try {
     const stride = how.quick ? QUICK_STRIDE : 1;
     const zombies = !how.quick || flow.name === QUICK_ZOMBIE;
-    return await runCells(flow, world, { bundlePath, points: how.points, stride, seed: how.seed, zombies });
+    return await runCells(flow, world, { bundlePath, points: how.points, stride, seed: how.seed, zombies, say });
   } catch (error) {
     const failed = emptyTally();
     failed.voids.push({ what: String(error), repeat: `npm run drill -- --flow ${flow.name} --seed ${how.seed}` });
