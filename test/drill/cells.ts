@@ -47,9 +47,7 @@ export function emptyTally(): Tally {
 export async function runCells(flow: Flow, world: WorkerWorld, options: CellOptions): Promise<Tally> {
   const tally = emptyTally();
   const all = await recordPoints(flow, world, options.bundlePath);
-  const chosen = all.filter(
-    ({ number }) => options.points?.includes(number) ?? number % options.stride === options.seed % options.stride,
-  );
+  const chosen = choosePoints(all, options);
   if (chosen.length === 0) throw new Error(`${flow.name} has ${all.length} points, from 0; none was chosen.`);
   const { bundlePath } = options;
   const modes = [
@@ -65,6 +63,15 @@ export async function runCells(flow: Flow, world: WorkerWorld, options: CellOpti
     }
   }
   return tally;
+}
+
+/** The points asked for; otherwise every so many from where the seed says, and of a short flow at least one. */
+export function choosePoints<P extends { readonly number: number }>(
+  all: readonly P[],
+  { points, stride, seed }: Pick<CellOptions, 'points' | 'stride' | 'seed'>,
+): P[] {
+  const every = Math.max(1, Math.min(stride, all.length));
+  return all.filter(({ number }) => points?.includes(number) ?? number % every === seed % every);
 }
 
 /** The process is killed (SIGKILL) where it stands; another one finishes. */

@@ -5,11 +5,13 @@ import { REPOSITORY } from '../../src/local/paths.js';
 
 /** A slow machine takes its time to find dead workers out. */
 const WITHIN_MS = 480_000;
+/** Always the same points, so that red speaks of the change; `npm run drill` goes over all of them. */
+const SEED = '20261130';
 
 test(
   'the quick drill meets every fault it makes, finds no violation, and its checks catch what is planted',
   async () => {
-    const { code, output } = await drill('--quick');
+    const { code, output } = await drill('--quick', '--seed', SEED);
     process.stdout.write(output);
     expect(output).not.toMatch(/VIOLATION|VOID|NOT CAUGHT/);
     expect(code).toBe(0);
