@@ -23,11 +23,12 @@ export const PLANTED_IN_WORKER = {
       : run(sql, params),
   /** Whatever waits by now is done, also what came during the read. */
   'marks done what came after the read': (run, sql, params) =>
-    sql.includes(`set status = 'done'`)
+    sql.includes('with still') && sql.includes(`set status = 'done'`)
       ? run(
           `update sverka.inbox set status = 'done' where subject_ref in
                (select subject_ref from sverka.inbox where id = any ($1))`,
-          params,
+          // Which were selected counts; how often each was armed does not.
+          params?.slice(0, 1),
         )
       : run(sql, params),
 } as const satisfies Readonly<Record<string, Rewrite>>;
