@@ -1,11 +1,12 @@
 import { hostname } from 'node:os';
 import { nudgeDeposit } from './client/deposits.js';
+import { nudgeIssuance } from './client/issuances.js';
 import { createNudger } from './client/nudger.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
-import type { DepositInput } from './contracts/messages.js';
+import type { DepositInput, IssuanceRef } from './contracts/messages.js';
 import { Retryable, Unavailable } from './db/errors.js';
-import { acceptDeliveries, type Delivery } from './db/inbox.js';
+import { acceptDeliveries, type Delivery, findFollower } from './db/inbox.js';
 import { createPool } from './db/pool.js';
 import { oldestPendingSeconds, relayHeartbeat } from './db/relay-heartbeat.js';
 import { retrying } from './db/retrying.js';
@@ -43,7 +44,7 @@ const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acce
   deadlineMs: config.SVERKA_RELAY_DEADLINE,
 });
 const nudger = createNudger(
-  (input: DepositInput) => nudgeDeposit(temporal, input, { start: true }),
+  (input: DepositInput | IssuanceRef) => nudge(input),
   (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
@@ -52,8 +53,9 @@ const app = createRelayApp({
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,
   nudge: ({ provider, endpoint, book, subject, traceId }) => {
-    if (provider !== 'custody' || subject?.type !== 'deposit') return;
-    nudger.nudge(`${endpoint} ${subject.ref}`, { book, provider, account: endpoint, ref: subject.ref, traceId });
+    if (subject === null || (provider === 'custody' ? subject.type !== 'deposit' : subject.type !== 'card')) return;
+    const { ref } = subject;
+    nudger.nudge(`${provider} ${endpoint} ${ref}`, { book, provider, account: endpoint, ref, traceId });
   },
   count: (what, endpoint) => {
     totals[what] += 1;
@@ -98,3 +100,10 @@ await runUntilStopped({
     await ops.close();
   },
 });
+
+/** A deposit's run has the provider's name of it; that of a card is asked for, and what has ended is the sweep's. */
+async function nudge(input: DepositInput | IssuanceRef): Promise<void> {
+  if (input.provider === 'custody') return void (await nudgeDeposit(temporal, input, { start: true }));
+  const workflowId = await findFollower(db, input);
+  if (workflowId !== null) await nudgeIssuance(temporal, { workflowId, traceId: input.traceId });
+}

@@ -14,7 +14,7 @@ import {
 import { Retryable, UniqueViolation } from '../db/errors.js';
 import { wakeUnmatched } from '../db/inbox.js';
 import { newId } from '../db/new-id.js';
-import { findRequest, holdRequest, keepRequest, type RequestOutcome } from '../db/requests.js';
+import type { RequestOutcome } from '../db/requests.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { CUSTODY_CREATES } from '../providers/custody/client.js';
@@ -22,6 +22,7 @@ import type { CustodyAddress } from '../providers/custody/schema.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
+import { answerKept, keepOutcome } from './keep-request.js';
 
 export type DepositAddressActivities = ReturnType<typeof createDepositAddressActivities>;
 
@@ -90,25 +91,7 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
 }
 
 async function reserve(tx: Tx, input: DepositAddressInput): Promise<Accepted> {
-  await holdRequest(tx, input.request.id);
-  const known = await findRequest(tx, input.request.id);
-  if (known) return toAccepted(known.fingerprint.toString('hex'), outcomeOf(known));
-  const outcome = await takeName(tx, input);
-  if (!(await keepRequest(tx, input, outcome))) {
-    throw new Retryable('The request was kept by another run meanwhile.', { cause: input.request.id });
-  }
-  return toAccepted(input.request.fingerprint, outcome);
-}
-
-type Row = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
-
-function outcomeOf(row: Row): RequestOutcome {
-  const { resourceType: type, resourceId: id, made, refusal } = row;
-  return { resource: type === null || id === null ? null : { type, id, made: made === true }, refusal };
-}
-
-function toAccepted(fingerprint: string, outcome: RequestOutcome): Accepted {
-  return { fingerprint, resource: outcome.resource, refusal: outcome.refusal };
+  return (await answerKept(tx, input)) ?? keepOutcome(tx, input, await takeName(tx, input));
 }
 
 /** One live address per owner, network and asset: the same content is that one, other content is refused. */
