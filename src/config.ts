@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** As domain/books.ts says; named here again because a configuration knows nothing but its own text. */
 const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
-const PROVIDERS = ['custody'] as const;
+const PROVIDERS = ['custody', 'issuer'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
 /** One account at one provider; it serves one book (R21). */

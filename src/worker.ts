@@ -1,7 +1,7 @@
 import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
-import { breakerLimits, guardCustody } from './activities/guard-client.js';
+import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
@@ -31,11 +31,13 @@ if (behind)
 
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
+const limits = breakerLimits(config);
 const deps: ActivityDeps = {
   pool,
   config,
   log,
-  custody: guardCustody(db, providers.custody, breakerLimits(config)),
+  custody: guardProvider(db, { provider: 'custody', clientOf: providers.custody }, limits),
+  issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
 };

@@ -200,6 +200,7 @@ async function databaseCosts(
       config,
       log: silentLog,
       custody: providers.custody,
+      issuer: providers.issuer,
       nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
       startDepositAddress: async () => undefined,
     });

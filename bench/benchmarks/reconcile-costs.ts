@@ -55,6 +55,7 @@ async function turnCosts(of: {
     config,
     log: silentLog,
     custody: providers.custody,
+    issuer: providers.issuer,
     nudgeDeposit: async () => 'closed',
     startDepositAddress: async () => undefined,
   });

@@ -93,11 +93,12 @@ function alertOf(finding: LedgerFinding) {
 }
 
 async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
+  const custodians = config.providers.filter(({ provider }) => provider === 'custody');
   const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
     { name: 'full_check', everyMs: config.SVERKA_FULL_CHECK_INTERVAL },
-    ...config.providers.map(({ provider, account }) => ({
+    ...custodians.map(({ provider, account }) => ({
       name: `deposit_reconcile:${provider}:${account}`,
       everyMs: config.SVERKA_RECONCILE_INTERVAL,
     })),

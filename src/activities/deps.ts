@@ -4,6 +4,7 @@ import type { DepositAddressInput, DepositInput, IssuanceInput } from '../contra
 import type { CustodyClient } from '../providers/custody/client.js';
 import type { IssuerClient } from '../providers/issuer/client.js';
 import type { KeyProvider } from '../providers/keys/key-provider.js';
+import type { AccountOf } from '../providers/create-providers.js';
 import type { Log } from '../telemetry/log.js';
 
 /** What activities are given by the worker: connections, never another activity. */
@@ -12,8 +13,8 @@ export interface ActivityDeps {
   readonly config: Config;
   readonly log: Log;
   /** The client of that account; throws when the account is not configured. */
-  custody(of: { book: string; account: string }): CustodyClient;
-  issuer(of: { book: string; account: string }): IssuerClient;
+  custody(of: AccountOf): CustodyClient;
+  issuer(of: AccountOf): IssuerClient;
   /** Opens what was sealed for the issuer alone: identities. */
   readonly keys: KeyProvider;
   /**

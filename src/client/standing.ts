@@ -83,8 +83,9 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
   });
   const drift = { args: [], staticSummary: 'Rebuilds the balances that changed' };
   const full = { args: [], staticSummary: 'Rebuilds all balances from all entries' };
-  const reconciles = config.providers.map(({ provider, book, account }) => {
-    const input: DepositReconcileInput = { book, provider, account };
+  const custodians = config.providers.filter(({ provider }) => provider === 'custody');
+  const reconciles = custodians.map(({ book, account }) => {
+    const input: DepositReconcileInput = { book, provider: 'custody', account };
     const summary = { args: [input], staticSummary: `Reconciles deposits at ${account}` };
     const { action, ...schedule } = scheduled(depositReconcileScheduleId(input), 'depositReconcile', summary);
     const attributes = searchAttributesOf({ kind: 'deposit_reconcile', ref: account, book });

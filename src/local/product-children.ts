@@ -1,8 +1,8 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildSpec } from './children.js';
-import { type CustodyAccount, custodySettings, simulatedAccounts } from './custody-accounts.js';
 import type { LocalPaths } from './paths.js';
+import { type ProviderAccount, providerSettings, SIMULATED_PROVIDERS, simulatedAccounts } from './provider-accounts.js';
 import type { LoginRole } from './role-passwords.js';
 import type { StackPorts } from './stack-ports.js';
 
@@ -19,7 +19,7 @@ export interface ProductSettings {
   readonly temporalNamespace: string;
   readonly taskQueue: string;
   readonly bundlePath: string;
-  readonly accounts: readonly CustodyAccount[];
+  readonly accounts: readonly ProviderAccount[];
 }
 
 /** What listens to the world stops first, then the worker, then those it calls. Servers have the stages 0 and 1. */
@@ -61,14 +61,17 @@ function common(name: ProductProcess, settings: ProductSettings): NodeJS.Process
 
 function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
   const { ports, accounts } = settings;
-  const providers = custodySettings(accounts, `http://127.0.0.1:${ports.custody}`);
+  const providers = providerSettings(accounts, (provider) => `http://127.0.0.1:${ports[provider]}`);
+  const played = SIMULATED_PROVIDERS.map((provider) => {
+    return [provider, { port: ports[provider], accounts: simulatedAccounts(accounts, provider) }] as const;
+  });
   switch (name) {
     case 'simulators':
       return {
         SVERKA_SIMULATORS: JSON.stringify({
           databaseUrl: settings.databaseUrls.simulators,
           stateDir: join(settings.paths.state, 'simulators'),
-          custody: { port: ports.custody, accounts: simulatedAccounts(accounts) },
+          ...Object.fromEntries(played),
         }),
       };
     case 'worker':

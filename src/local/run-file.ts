@@ -25,7 +25,7 @@ export interface RunLogin {
 
 /** How to sign what one webhook endpoint accepts. */
 export interface RunHook {
-  readonly provider: 'custody';
+  readonly provider: 'custody' | 'issuer';
   readonly endpoint: string;
   readonly book: 'live' | 'test';
   readonly url: string;

@@ -10,6 +10,7 @@ export const PORT_NAMES = [
   'gateway',
   'relay',
   'custody',
+  'issuer',
   'workerOps',
   'gatewayOps',
   'relayOps',

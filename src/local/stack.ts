@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
-import { custodyAccounts, custodyHooks } from './custody-accounts.js';
 import { type Guard, startGuard } from './guard.js';
 import { writeLoginFile } from './login-file.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
 import type { ProductProcess } from './product-children.js';
 import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
+import { providerAccounts, providerHooks, SIMULATED_PROVIDERS } from './provider-accounts.js';
 import { registerSearchAttributes } from './register-search-attributes.js';
 import { type LoginRole, setRolePasswords } from './role-passwords.js';
 import { claimRunFile, type RunFile, type RunFileWriter, type RunLogin } from './run-file.js';
@@ -72,14 +72,14 @@ async function startParts(parts: Parts): Promise<RunFile> {
   const { options, runFile, ports } = parts;
   const { paths, env } = options;
   const relayUrl = `http://127.0.0.1:${ports.relay}`;
-  const accounts = custodyAccounts(env, relayUrl);
+  const accounts = providerAccounts(env, relayUrl);
   const taskQueue = env['SVERKA_TASK_QUEUE'] || 'sverka';
   const [databaseUrls, temporal, bundlePath] = await Promise.all([
     startDatabase(parts),
     startTemporal(parts),
     ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles }),
   ]);
-  runFile.set({ taskQueue, hooks: custodyHooks(accounts) });
+  runFile.set({ taskQueue, hooks: providerHooks(accounts) });
   const settings = { env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts };
   await Promise.all(PRODUCT_PROCESSES.map((name) => startProduct(name, { parts, settings })));
   runFile.set({ ready: true });
@@ -155,7 +155,9 @@ async function startProduct(name: ProductProcess, input: { parts: Parts; setting
   runFile.put('opsUrls', name, ops);
   runFile.put('logFiles', name, relativeToRepository(productLogFile(options.paths, name)));
   if (name === 'simulators') {
-    runFile.put('simulators', 'custody', { url: `http://127.0.0.1:${ports.custody}` });
+    for (const provider of SIMULATED_PROVIDERS) {
+      runFile.put('simulators', provider, { url: `http://127.0.0.1:${ports[provider]}` });
+    }
     return;
   }
   const metrics = name === 'worker' ? `http://127.0.0.1:${ports.workerMetrics}` : ops;

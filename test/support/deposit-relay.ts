@@ -55,7 +55,7 @@ export async function openTestRelay(
   const app = createRelayApp({
     endpoints: createEndpoints(
       [provider('live', options.secrets ?? [TEST_SECRET]), provider('test', [`t${TEST_SECRET}`])],
-      () => Date.now() + clock.aheadMs,
+      { now: () => Date.now() + clock.aheadMs },
     ),
     log: silentLog,
     rateLimit: options.rateLimit ?? 10_000,

@@ -173,6 +173,7 @@ function makeDeps(
     config,
     log: silentLog,
     custody: (of) => (of.account === SOURCE.account ? client : providers.custody(of)),
+    issuer: providers.issuer,
     nudgeDeposit: async ({ ref }, { start }) => {
       nudges.push({ ref, start });
       return 'nudged';

@@ -90,6 +90,7 @@ export async function openWorkerWorld(
     config,
     log: silentLog,
     custody: providers.custody,
+    issuer: providers.issuer,
     nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
     startDepositAddress: (input) => startDepositAddress(temporal, input),
   };

@@ -49,7 +49,7 @@ export const createDepositAddress = defineRoute({
       if (openMs > 0) {
         throw new Problem('provider_unavailable', { headers: { 'retry-after': String(Math.ceil(openMs / 1_000)) } });
       }
-      const input = { ...meaning, book, merchantId, provider: account.provider, account: account.account, request };
+      const input = { ...meaning, book, merchantId, provider: 'custody' as const, account: account.account, request };
       return call.deps.starts.depositAddress({ ...input, traceId: call.traceId }, deadlineMs);
     },
   }),
