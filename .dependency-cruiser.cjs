@@ -130,7 +130,8 @@ module.exports = {
         `${KEYS}(key-provider|data-key|seal-bytes)\\.js$`,
         packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible'),
       ],
-      comment: 'An edge knows clients, contracts, reads and edge functions of db, of a provider its webhook, and seals.',
+      comment:
+        'An edge knows clients, contracts, what db reads and its edge functions, webhooks of providers, and how to seal.',
     }),
     layer('telemetry', {
       may: [PACKAGES],
@@ -148,7 +149,7 @@ module.exports = {
     }),
     layer('cli', {
       may: [layers('client', 'contracts', 'db', 'domain', 'http', 'local', 'telemetry'), KEYS, PACKAGES],
-      comment: 'The command line is an edge like http, and turns keys; it calls no provider and runs no workflow or activity code.',
+      comment: 'The command line is an edge like http, and rotates keys; it calls no provider and runs no activity.',
     }),
     layer('demo', {
       may: [PACKAGES],
