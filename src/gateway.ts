@@ -1,5 +1,6 @@
 import { logUnaccepted } from './client/accepted.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
+import { requestIssuance } from './client/issuances.js';
 import { isRequestRunning } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
@@ -40,6 +41,7 @@ const app = createGatewayApp({
   starts: {
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
+    issuance: async (input, deadlineMs) => logUnaccepted(log, await requestIssuance(temporal, input, deadlineMs)),
     isRunning: (of) => isRequestRunning(temporal, of),
   },
 });

@@ -4,6 +4,7 @@ import type { ActivityDeps } from './activities/deps.js';
 import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
+import { nudgeIssuance, startIssuance } from './client/issuances.js';
 import { nudgeDeposit } from './client/deposits.js';
 import { keepStanding } from './client/keep-standing.js';
 import { ensureStanding } from './client/standing.js';
@@ -40,6 +41,8 @@ const deps: ActivityDeps = {
   issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({

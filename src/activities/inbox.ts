@@ -104,7 +104,8 @@ async function nudgeEach(
       const of: IssuanceRef = { book, provider: 'issuer', account, ref, traceId };
       const record = await findIssuanceOf(queriesOf(deps.pool), of);
       const workflowId = record?.workflowId;
-      const outcome = workflowId === undefined ? 'closed' : await attempt(() => deps.nudgeIssuance({ workflowId, traceId }));
+      const outcome =
+        workflowId === undefined ? 'closed' : await attempt(() => deps.nudgeIssuance({ workflowId, traceId }));
       if (outcome === 'closed') closedCards.push(of);
     }
   });

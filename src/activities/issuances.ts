@@ -58,7 +58,9 @@ export function createIssuanceActivities(deps: ActivityDeps) {
 
     /** Commits the intent, before anything is sent. Only the run that did so may send the create. */
     async databaseSubmitIssuance(of: OfIssuance & { runId: string; after?: string }): Promise<IssuanceSeen> {
-      const record = await retrying(() => inTransaction(deps.pool, (tx) => submitIssuance(tx, { ...of, actor: ACTOR })));
+      const record = await retrying(() =>
+        inTransaction(deps.pool, (tx) => submitIssuance(tx, { ...of, actor: ACTOR })),
+      );
       const mine = record.state === 'submitted' && record.submittedBy === of.runId;
       return mine ? seen(record, { next: 'create', waitMs: null }) : whereItStands(deps, record);
     },
@@ -94,7 +96,9 @@ export function createIssuanceActivities(deps: ActivityDeps) {
 
     /** Notes that nobody knows whether it was made. Never a failure: it is looked up by our reference. */
     async databaseSuspectIssuance(of: OfIssuance): Promise<IssuanceSeen> {
-      const record = await retrying(() => inTransaction(deps.pool, (tx) => suspectIssuance(tx, { ...of, actor: ACTOR })));
+      const record = await retrying(() =>
+        inTransaction(deps.pool, (tx) => suspectIssuance(tx, { ...of, actor: ACTOR })),
+      );
       return whereItStands(deps, record);
     },
 
@@ -115,7 +119,9 @@ export function createIssuanceActivities(deps: ActivityDeps) {
     },
 
     /** Asks about every issuance that waits, page by page from `after`; one that cannot be read never stops the others. */
-    async pageIssuances(input: IssuanceReconcileInput & { after: string | null; traceId: string }): Promise<IssuancePages> {
+    async pageIssuances(
+      input: IssuanceReconcileInput & { after: string | null; traceId: string },
+    ): Promise<IssuancePages> {
       const turn: IssuancePages = { read: 0, changed: 0, failed: 0, after: input.after };
       const beganAt = new Date();
       const until = beganAt.getTime() + deps.config.SVERKA_PAGE_TURN;
@@ -194,9 +200,7 @@ async function fail(
   { id }: IssuanceRecord,
   of: { reason: string; traceId: string },
 ): Promise<IssuanceSeen> {
-  const record = await retrying(() =>
-    inTransaction(deps.pool, (tx) => failIssuance(tx, { id, actor: ACTOR, ...of })),
-  );
+  const record = await retrying(() => inTransaction(deps.pool, (tx) => failIssuance(tx, { id, actor: ACTOR, ...of })));
   return whereItStands(deps, record);
 }
 
@@ -212,7 +216,8 @@ async function readOne(deps: ActivityDeps, of: OfIssuance, turn: IssuancePages):
     if (applied.outcome === 'changed') turn.changed += 1;
   } catch (error) {
     // Wrong for all of them, or not called at all: the schedule comes again.
-    if (error instanceof ProviderError && (error.kind === 'misconfigured' || error.kind === 'breaker_open')) throw error;
+    if (error instanceof ProviderError && (error.kind === 'misconfigured' || error.kind === 'breaker_open'))
+      throw error;
     turn.failed += 1;
     const code = error instanceof ProviderError ? error.kind : error instanceof Error ? error.name : 'unknown';
     deps.log.warn('an issuance could not be read', { issuance_id: of.id, trace_id: of.traceId, code });

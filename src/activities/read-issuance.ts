@@ -44,7 +44,14 @@ export async function readAndApply(
     const answer = await ask(deps, record, of.traceId);
     const absent = answer.found === 'none';
     const tooLong = absent && record.state !== 'failed' && of.looks >= deps.config.SVERKA_UNKNOWN_ALERT_LOOKS;
-    const applied = await applyIssuanceRead(deps, record, { answer, ticket, waiting, tooLong, named, traceId: of.traceId });
+    const applied = await applyIssuanceRead(deps, record, {
+      answer,
+      ticket,
+      waiting,
+      tooLong,
+      named,
+      traceId: of.traceId,
+    });
     return { applied, absent };
   } catch (error) {
     await countRowFault(deps, waiting, { error, traceId: of.traceId });
@@ -56,17 +63,19 @@ export async function readAndApply(
 export async function applyIssuanceRead(
   deps: ActivityDeps,
   record: IssuanceRecord,
-  of: Pick<IssuanceRead, 'answer' | 'ticket' | 'named' | 'traceId'> & {
+  of: Pick<IssuanceRead, 'answer' | 'ticket' | 'traceId'> & {
+    named?: IssuanceRead['named'] | undefined;
     waiting: readonly WaitingRow[];
     tooLong?: boolean;
   },
 ): Promise<AppliedIssuance> {
-  const { waiting, tooLong = false, ...read } = of;
+  const { waiting, tooLong = false, named, ...read } = of;
   const apply = (againRefused?: string) =>
     retrying(() =>
       inTransaction(deps.pool, (tx) =>
         applyIssuance(tx, {
           ...read,
+          ...(named === undefined ? {} : { named }),
           ...(againRefused === undefined ? {} : { againRefused }),
           id: record.id,
           tooLong,
@@ -128,9 +137,7 @@ async function ask(deps: ActivityDeps, record: IssuanceRecord, traceId: string):
   }
   const [card, ...more] = await issuer.readCardsByReference(record.id, by);
   if (card === undefined) return { found: 'none' };
-  return more.length === 0
-    ? { found: 'one', card: toReading(card) }
-    : { found: 'several', count: more.length + 1 };
+  return more.length === 0 ? { found: 'one', card: toReading(card) } : { found: 'several', count: more.length + 1 };
 }
 
 /** The card that an open decision links to, read before the transaction. */

@@ -1,4 +1,8 @@
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
+import {
+  WithStartWorkflowOperation,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowNotFoundError,
+} from '@temporalio/client';
 import { issuanceWorkflowId } from '../contracts/ids.js';
 import { ACCEPTED_UPDATE, type Accepted, type IssuanceInput, NUDGE_SIGNAL, type Nudge } from '../contracts/messages.js';
 import type { issuance } from '../workflows/index.js';

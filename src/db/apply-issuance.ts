@@ -133,7 +133,12 @@ function noteOf(before: IssuanceRecord, read: IssuanceRead, plan: IssuancePlan) 
 }
 
 async function acceptContradiction(tx: Tx, record: IssuanceRecord): Promise<IssuanceRecord> {
-  return noteIssuance(tx, record.id, { ...record, acceptedContradiction: record.contradiction, flag: null, needsOperator: false });
+  return noteIssuance(tx, record.id, {
+    ...record,
+    acceptedContradiction: record.contradiction,
+    flag: null,
+    needsOperator: false,
+  });
 }
 
 const alertKey = (record: IssuanceRecord) => `issuance:${record.id}`;

@@ -59,9 +59,12 @@ export async function bookIssuance(tx: Tx, { finish, hold }: IssuanceBooking, tr
   if (refused !== null) throw new HoldRefused(refused);
   const [result, collected] = results;
   if (finish && finished && result?.outcome !== 'posted') {
-    throw new Error(`The journal did not ${finish.operation} issuance ${finish.of.id}: ${result?.outcome ?? 'nothing'}.`);
+    throw new Error(
+      `The journal did not ${finish.operation} issuance ${finish.of.id}: ${result?.outcome ?? 'nothing'}.`,
+    );
   }
-  if (finish && finished?.receivable !== undefined) await tellCollected(tx, finish.of, { ...finished, collected, traceId });
+  if (finish && finished?.receivable !== undefined)
+    await tellCollected(tx, finish.of, { ...finished, collected, traceId });
 }
 
 async function holding(tx: Tx, of: IssuanceMoney): Promise<MovementInstruction> {

@@ -107,10 +107,10 @@ export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<Card
 
 /** What the issuer says of the card now: a mirror, beside our own state (R19). */
 export async function noteCardStatus(tx: Tx, id: string, providerStatus: string): Promise<void> {
-  await tx.query(
-    'update sverka.card set provider_status = $2, provider_read_at = clock_timestamp() where id = $1',
-    [id, providerStatus],
-  );
+  await tx.query('update sverka.card set provider_status = $2, provider_read_at = clock_timestamp() where id = $1', [
+    id,
+    providerStatus,
+  ]);
 }
 
 /** What making a card of that product and asset costs this merchant, in minor units; null when it is not offered. */

@@ -1,8 +1,8 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import { CARDHOLDER_ERASED, CREATE_UNANSWERED } from '../domain/issuance.js';
 import { bookIssuance } from './book-issuance.js';
-import { activeRevision } from './issue-again.js';
 import { lockIssuance, moveIssuance, passOn } from './issuances.js';
+import { activeRevision } from './issue-again.js';
 import type { Tx } from './transaction.js';
 import { walkIssuance } from './walk-issuance.js';
 

@@ -44,7 +44,9 @@ export async function issueAgain(
 }
 
 async function requestOf(tx: Tx, cardId: string): Promise<string> {
-  const rows = await tx.query<{ id: string }>('select id from sverka.request where resource_id = $1 and made', [cardId]);
+  const rows = await tx.query<{ id: string }>('select id from sverka.request where resource_id = $1 and made', [
+    cardId,
+  ]);
   if (!rows[0]) throw new Error(`Card ${cardId} was made by no request.`);
   return rows[0].id;
 }

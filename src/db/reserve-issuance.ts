@@ -4,8 +4,8 @@ import { CARDHOLDER_ERASED } from '../domain/issuance.js';
 import { bookIssuance, HoldRefused, issuanceMovementId } from './book-issuance.js';
 import { cardFee, insertCard } from './cards.js';
 import { insertEvents } from './events.js';
-import { activeRevision } from './issue-again.js';
 import { insertIssuance } from './issuances.js';
+import { activeRevision } from './issue-again.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 

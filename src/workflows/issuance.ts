@@ -87,12 +87,20 @@ async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nud
       tries += 1;
       continue;
     }
-    const facts = [['issuance', id], ['card', seen.cardId], ['reason', seen.reason ?? 'none']] as const;
+    const facts = [
+      ['issuance', id],
+      ['card', seen.cardId],
+      ['reason', seen.reason ?? 'none'],
+    ] as const;
     show({ ...seen, facts });
     if (seen.next === 'end') return;
     if (steps >= STEPS_PER_RUN) {
       await condition(allHandlersFinished);
-      return continueAsNew<typeof issuance>({ ...input, traceId: nudged.traceId, resumed: { seen, tries, looks, runId } });
+      return continueAsNew<typeof issuance>({
+        ...input,
+        traceId: nudged.traceId,
+        resumed: { seen, tries, looks, runId },
+      });
     }
     if (seen.next === 'create') {
       await sleep(seen.waitMs ?? 0, { summary: 'until the next try' });

@@ -5,6 +5,7 @@ import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { connectTemporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -71,6 +72,8 @@ const deps: ActivityDeps = {
   issuer: providers.issuer,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -179,6 +179,8 @@ function makeDeps(
       return 'nudged';
     },
     startDepositAddress: async (input) => void restarted.push(input),
+    nudgeIssuance: async () => 'nudged',
+    startIssuance: async () => 'started',
   };
   return { deps, nudges, restarted, providers };
 }

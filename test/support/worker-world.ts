@@ -6,6 +6,7 @@ import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -93,6 +94,8 @@ export async function openWorkerWorld(
     issuer: providers.issuer,
     nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
     startDepositAddress: (input) => startDepositAddress(temporal, input),
+    nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+    startIssuance: (input) => startIssuance(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {

@@ -1,5 +1,5 @@
 import type { Config } from '../../config.js';
-import type { Accepted, DepositAddressInput } from '../../contracts/messages.js';
+import type { Accepted, DepositAddressInput, IssuanceInput } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
 import type { Log } from '../../telemetry/log.js';
@@ -18,6 +18,7 @@ export type StartOutcome =
 /** How the gateway starts things; each under a deadline in milliseconds from now. */
 export interface Starts {
   depositAddress(input: DepositAddressInput, deadlineMs: number): Promise<StartOutcome>;
+  issuance(input: IssuanceInput, deadlineMs: number): Promise<StartOutcome>;
   /** True when a workflow of that request runs now. */
   isRunning(of: Scope & { requestId: string }): Promise<boolean>;
 }
