@@ -1,6 +1,6 @@
 import { logUnaccepted } from './client/accepted.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
-import { isRequestRunning } from './client/request-progress.js';
+import { findRunningRequest } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
@@ -40,7 +40,7 @@ const app = createGatewayApp({
   starts: {
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
-    isRunning: (of) => isRequestRunning(temporal, of),
+    findRunning: (of) => findRunningRequest(temporal, of),
   },
 });
 const ops = await startOps({

@@ -27,7 +27,8 @@ async function answerRequest(call: Call<object, null>): Promise<Answer> {
   const row = await findRequest(call.deps.db, id);
   // The id of another merchant's request is answered like one that was never made.
   if (!row || row.merchantId !== call.caller.merchantId || row.book !== call.caller.book) {
-    return { status: 200, body: await openRequest(call, id), headers: { 'retry-after': '1' } };
+    const { body } = await openRequest(call, id);
+    return { status: 200, body, headers: { 'retry-after': '1' } };
   }
   return {
     status: 200,
