@@ -17,7 +17,13 @@ export const getRequest = defineRoute({
   summary: 'Ask what a call with an Idempotency-Key led to',
   tag: 'Requests',
   query: {},
-  answers: { 200: { description: 'The request; `not_seen` also before a row exists.', schema: requestSchema } },
+  answers: {
+    200: {
+      description: 'The request; `not_seen` also before a row exists.',
+      schema: requestSchema,
+      retryAfter: true,
+    },
+  },
   handler: answerRequest,
 });
 
