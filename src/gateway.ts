@@ -1,7 +1,7 @@
 import { logUnaccepted } from './client/accepted.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
 import { requestIssuance } from './client/issuances.js';
-import { isRequestRunning } from './client/request-progress.js';
+import { findRunningRequest } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
@@ -42,7 +42,7 @@ const app = createGatewayApp({
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
     issuance: async (input, deadlineMs) => logUnaccepted(log, await requestIssuance(temporal, input, deadlineMs)),
-    isRunning: (of) => isRequestRunning(temporal, of),
+    findRunning: (of) => findRunningRequest(temporal, of),
   },
 });
 const ops = await startOps({

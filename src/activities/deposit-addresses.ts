@@ -32,10 +32,6 @@ interface OfAddress {
 }
 
 const ACTOR = 'worker:custody';
-/** Looks without a find before a person is told; by then the custodian's own lag is long over. */
-const LOOKS_BEFORE_ALERT = 10;
-/** A create that was proven not sent is tried again at least this often. */
-const TRY_MS_MAX = 60_000;
 
 /** Making a permanent deposit address: reserve its name, create once at the custodian, ask when the answer is lost. */
 export function createDepositAddressActivities(deps: ActivityDeps) {
@@ -182,12 +178,12 @@ async function afterFailure(
     return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: true });
   }
   await touchDepositAddress(queriesOf(deps.pool), address.id, address.needsOperator);
-  // Twice as long each time, until once a minute.
+  // Twice as long each time, up to the longest.
   const paceMs = Math.min(
     config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries,
     config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX,
   );
-  const waitMs = error.retryAfterMs ?? Math.min(paceMs, TRY_MS_MAX);
+  const waitMs = error.retryAfterMs ?? Math.min(paceMs, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
   return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: address.needsOperator });
 }
 
@@ -218,7 +214,8 @@ async function absent(
 ): Promise<DepositAddressTry> {
   const { address, looks, traceId } = of;
   const { SVERKA_UNKNOWN_LOOKUP_INTERVAL: first, SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: slowest } = deps.config;
-  const needsOperator = looks >= LOOKS_BEFORE_ALERT;
+  // By so many looks without a find the custodian's own lag is long over.
+  const needsOperator = looks >= deps.config.SVERKA_UNKNOWN_ALERT_LOOKS;
   const db = queriesOf(deps.pool);
   await touchDepositAddress(db, address.id, needsOperator);
   if (needsOperator) {

@@ -7,6 +7,7 @@ import { issuanceWorkflowId } from '../contracts/ids.js';
 import { ACCEPTED_UPDATE, type Accepted, type IssuanceInput, NUDGE_SIGNAL, type Nudge } from '../contracts/messages.js';
 import type { issuance } from '../workflows/index.js';
 import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { requestMemo } from './request-progress.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 const DEADLINE_MS = 5_000;
@@ -76,6 +77,7 @@ function optionsOf({ taskQueue }: Temporal, input: IssuanceInput) {
     taskQueue,
     args: [input] as [IssuanceInput],
     workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+    memo: requestMemo(request),
     staticSummary: `Issuance of an ${product} card in ${asset}`,
     typedSearchAttributes: searchAttributesOf({ kind: 'issuance', ref: request.id, book, merchantId }),
   };

@@ -45,7 +45,12 @@ export interface RequestInput {
   path: string;
   /** Fingerprint of the call as understood, hex. */
   fingerprint: string;
+  /** Which of the calls with this key it was: random. Histories of before have none. */
+  callId?: string;
 }
+
+/** Memo of a run that answers for a call: can be read although no worker has taken the run up. */
+export type RequestMemo = Pick<RequestInput, 'fingerprint' | 'callId'>;
 
 /** A refusal that a key keeps for ever (402, 409). */
 export interface Refusal {
@@ -56,6 +61,8 @@ export interface Refusal {
 /** Answer of the `accepted` update: what the key led to. The gateway compares the fingerprint. */
 export interface Accepted {
   fingerprint: string;
+  /** The call that began the run; every other one has joined it. */
+  callId?: string | undefined;
   resource: { type: string; id: string; made: boolean } | null;
   refusal: Refusal | null;
 }

@@ -261,23 +261,23 @@ export async function resolveUnreadable(db: Tx): Promise<void> {
   );
 }
 
-/** First wait after a row's own fault, and the longest. */
-const FAULT_WAIT_MS = 5_000;
-const FAULT_WAIT_MS_MAX = 10 * 60_000;
-
 export interface FaultyRow {
   readonly id: string;
   readonly book: Book;
   readonly attempts: number;
 }
 
-/** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time. */
-export async function countFault(tx: Tx, rows: readonly WaitingRow[], reason: string): Promise<FaultyRow[]> {
+/** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time (ms). */
+export async function countFault(
+  tx: Tx,
+  rows: readonly WaitingRow[],
+  of: { reason: string; firstMs: number; longestMs: number },
+): Promise<FaultyRow[]> {
   return tx.query<FaultyRow>(
     `with ${STILL_WAITING}
      update sverka.inbox i set attempts = attempts + 1, reason = $3, next_attempt_at = clock_timestamp() +
          least($4 * power(2, least(attempts, 20)), $5) * interval '1 millisecond'
        from still where i.id = still.id returning i.id, book, attempts`,
-    [...rowParams(rows), reason, FAULT_WAIT_MS, FAULT_WAIT_MS_MAX],
+    [...rowParams(rows), of.reason, of.firstMs, of.longestMs],
   );
 }

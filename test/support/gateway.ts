@@ -85,7 +85,7 @@ export async function openTestGateway(
     stopping: () => gateway.stopping,
     starts: {
       depositAddress: async () => ({ kind: 'not_sent' }),
-      isRunning: async () => false,
+      findRunning: async () => null,
       ...options.starts,
     },
   });

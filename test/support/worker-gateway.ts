@@ -1,5 +1,5 @@
 import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
-import { isRequestRunning } from '../../src/client/request-progress.js';
+import { findRunningRequest } from '../../src/client/request-progress.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
@@ -53,7 +53,7 @@ export async function openWorldGateway(
     stopping: () => false,
     starts: {
       depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
-      isRunning: (of) => isRequestRunning(temporal, of),
+      findRunning: (of) => findRunningRequest(temporal, of),
     },
   });
   const listener = await listen(app.fetch, { host: '127.0.0.1', port: 0 });

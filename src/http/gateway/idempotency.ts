@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { RequestInput } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import { hashParts, requestId } from '../../db/new-id.js';
@@ -22,7 +23,8 @@ export function toRequestInput(
   call: { key: string; method: string; path: string; understood: Understood },
 ): RequestInput {
   const { key, method, path, understood } = call;
-  return { id: requestId({ ...of, key }), key, method, path, fingerprint: fingerprint(method, path, understood) };
+  const id = requestId({ ...of, key });
+  return { id, key, method, path, fingerprint: fingerprint(method, path, understood), callId: randomUUID() };
 }
 
 /** SHA-256, hex, over method, path and the body as understood; the order of members does not matter. */

@@ -1,4 +1,5 @@
 import type { Route } from './route.js';
+import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
 import { getMovement, listMovementsRoute } from './routes/movements.js';
@@ -15,5 +16,8 @@ export const ROUTES: readonly Route[] = [
   getDepositAddress,
   listDepositsRoute,
   getDeposit,
+  createCard,
+  listCardsRoute,
+  getCard,
   getRequest,
 ];
