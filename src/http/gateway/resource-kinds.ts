@@ -1,6 +1,8 @@
 import { type CardRecord, toCard } from '../../contracts/card.js';
+import { toCardholder } from '../../contracts/cardholder.js';
 import { toDepositAddress } from '../../contracts/deposit-address.js';
 import type { Refusal } from '../../contracts/messages.js';
+import { findCardholder } from '../../db/cardholders.js';
 import { findCard } from '../../db/cards.js';
 import { findDepositAddress } from '../../db/deposit-addresses.js';
 import type { Scope } from '../../db/lists.js';
@@ -33,6 +35,15 @@ export const DEPOSIT_ADDRESS_KIND: ResourceKind = {
   },
 };
 
+export const CARDHOLDER_KIND: ResourceKind = {
+  type: 'cardholder',
+  url: (id) => `/v1/cardholders/${id}`,
+  load: async (db, of, id) => {
+    const record = await findCardholder(db, { id, book: of.book, merchantId: of.merchantId });
+    return record && { body: toCardholder(record), definite: true };
+  },
+};
+
 export const CARD_KIND: ResourceKind = {
   type: 'card',
   url: (id) => `/v1/cards/${id}`,
@@ -55,7 +66,7 @@ function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
 }
 
 const KINDS: ReadonlyMap<string, ResourceKind> = new Map(
-  [DEPOSIT_ADDRESS_KIND, CARD_KIND].map((kind) => [kind.type, kind]),
+  [DEPOSIT_ADDRESS_KIND, CARDHOLDER_KIND, CARD_KIND].map((kind) => [kind.type, kind]),
 );
 
 /** The kind that a request row names; throws for one that this version does not know, which is a bug. */

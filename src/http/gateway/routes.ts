@@ -1,4 +1,11 @@
 import type { Route } from './route.js';
+import {
+  createCardholderRoute,
+  eraseCardholderRoute,
+  getCardholder,
+  listCardholdersRoute,
+  reviseCardholderRoute,
+} from './routes/cardholders.js';
 import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
@@ -16,6 +23,11 @@ export const ROUTES: readonly Route[] = [
   getDepositAddress,
   listDepositsRoute,
   getDeposit,
+  createCardholderRoute,
+  listCardholdersRoute,
+  getCardholder,
+  reviseCardholderRoute,
+  eraseCardholderRoute,
   createCard,
   listCardsRoute,
   getCard,
