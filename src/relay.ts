@@ -1,12 +1,8 @@
 import { hostname } from 'node:os';
-import { nudgeDeposit } from './client/deposits.js';
-import { nudgeIssuance } from './client/issuances.js';
-import { createNudger } from './client/nudger.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
-import type { DepositInput, IssuanceRef } from './contracts/messages.js';
 import { Retryable, Unavailable } from './db/errors.js';
-import { acceptDeliveries, type Delivery, findFollower } from './db/inbox.js';
+import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
 import { oldestPendingSeconds, relayHeartbeat } from './db/relay-heartbeat.js';
 import { retrying } from './db/retrying.js';
@@ -17,6 +13,7 @@ import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
 import { createEndpoints } from './http/relay/endpoints.js';
+import { createRelayNudge } from './http/relay/nudge.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
@@ -43,20 +40,15 @@ const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acce
   lanes: 2,
   deadlineMs: config.SVERKA_RELAY_DEADLINE,
 });
-const nudger = createNudger(
-  (input: DepositInput | IssuanceRef) => nudge(input),
-  (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
+const nudge = createRelayNudge({ temporal, db }, (error) =>
+  log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
   endpoints: createEndpoints(config.providers),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,
-  nudge: ({ provider, endpoint, book, subject, traceId }) => {
-    if (subject === null || (provider === 'custody' ? subject.type !== 'deposit' : subject.type !== 'card')) return;
-    const { ref } = subject;
-    nudger.nudge(`${provider} ${endpoint} ${ref}`, { book, provider, account: endpoint, ref, traceId });
-  },
+  nudge: nudge.nudge,
   count: (what, endpoint) => {
     totals[what] += 1;
     counted.inc({ provider: endpoint.provider, endpoint: endpoint.name, what });
@@ -94,16 +86,9 @@ await runUntilStopped({
     ops.shuttingDown();
     clearInterval(heartbeat);
     await listener.close(5_000);
-    await nudger.idle();
+    await nudge.idle();
     await temporal.connection.close();
     await pool.end();
     await ops.close();
   },
 });
-
-/** A deposit's run has the provider's name of it; that of a card is asked for, and what has ended is the sweep's. */
-async function nudge(input: DepositInput | IssuanceRef): Promise<void> {
-  if (input.provider === 'custody') return void (await nudgeDeposit(temporal, input, { start: true }));
-  const workflowId = await findFollower(db, input);
-  if (workflowId !== null) await nudgeIssuance(temporal, { workflowId, traceId: input.traceId });
-}

@@ -15,6 +15,7 @@ import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
+import { createKeyProvider } from './providers/keys/create-key-provider.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
@@ -33,12 +34,14 @@ if (behind)
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
 const limits = breakerLimits(config);
+const keys = createKeyProvider(config.keys);
 const deps: ActivityDeps = {
   pool,
   config,
   log,
   custody: guardProvider(db, { provider: 'custody', clientOf: providers.custody }, limits),
   issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
+  keys,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
   nudgeIssuance: (of) => nudgeIssuance(temporal, of),
@@ -91,6 +94,7 @@ await runUntilStopped({
     await connection.close();
     await temporal.connection.close();
     await providers.close();
+    await keys.close();
     await pool.end();
     await ops.close();
   },

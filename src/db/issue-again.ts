@@ -54,7 +54,7 @@ async function requestOf(tx: Tx, cardId: string): Promise<string> {
 /** The revision of the identity that is sent; null when it was erased. */
 export async function activeRevision(tx: Tx, cardholderId: string): Promise<number | null> {
   const rows = await tx.query<{ revision: number }>(
-    `select revision from sverka.cardholder where id = $1 and state = 'active' for share`,
+    `select revision from sverka.cardholder where id = $1 and state = 'active'`,
     [cardholderId],
   );
   return rows[0]?.revision ?? null;

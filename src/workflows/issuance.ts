@@ -40,7 +40,8 @@ export async function issuance(input: IssuanceInput): Promise<Accepted> {
   });
   const nudged = createNudged(input.traceId);
 
-  const { accepted, issuanceId } = await databaseReserveIssuance(input);
+  const { accepted: led, issuanceId } = await databaseReserveIssuance(input);
+  const accepted: Accepted = { ...led, callId: input.request.callId };
   reserved.resolve(accepted);
   const id = input.issuanceId ?? issuanceId;
   if (id !== null) await follow({ ...input, issuanceId: id }, nudged);

@@ -104,6 +104,7 @@ export async function openTestGateway(
     stopping: () => gateway.stopping,
     starts: {
       depositAddress: async () => ({ kind: 'not_sent' }),
+      issuance: async () => ({ kind: 'not_sent' }),
       findRunning: async () => null,
       ...options.starts,
     },
