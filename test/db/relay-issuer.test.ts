@@ -120,7 +120,7 @@ describe('the body of a notification of the issuer [CASES N01]', () => {
     const place = { table: 'inbox', row: `issuer/main-live/${row?.delivery_id}`, column: 'body' } as const;
     expect(open(place)).toContain('Canaryfirst');
     expect(open(place)).not.toMatch(new RegExp(`${CANARY_CARD}|987`));
-    expect(() => open({ ...place, row: 'issuer/main-live/iev_0' })).toThrow();
+    expect(() => open({ ...place, row: 'issuer/main-live/iev_0' })).toThrow(/authenticate/);
     const { rows } = await owner.query('select body_hash = sha256($1) as same from sverka.inbox', [Buffer.from(body)]);
     expect(rows).toEqual([{ same: true }]);
   });
