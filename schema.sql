@@ -219,6 +219,61 @@ create table sverka.breaker (
   constraint breaker_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])))
 ); -- sverka_owner
 
+create table sverka.cardholder (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  revision integer not null default 1,
+  first_initial text,
+  last_initial text,
+  country text not null,
+  reference text,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint cardholder_pkey PRIMARY KEY (id),
+  constraint cardholder_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint cardholder_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint cardholder_check CHECK ((((state = 'active'::text) = (first_initial IS NOT NULL)) AND ((state = 'active'::text) = (last_initial IS NOT NULL)))),
+  constraint cardholder_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint cardholder_first_initial_check CHECK (((char_length(first_initial) >= 1) AND (char_length(first_initial) <= 8))),
+  constraint cardholder_id_check CHECK ((id ~ '^chd_[0-9a-z]{26}$'::text)),
+  constraint cardholder_last_initial_check CHECK (((char_length(last_initial) >= 1) AND (char_length(last_initial) <= 8))),
+  constraint cardholder_reference_check CHECK ((char_length(reference) <= 140)),
+  constraint cardholder_revision_check CHECK ((revision >= 1))
+); -- sverka_owner
+
+create table sverka.cardholder_key (
+  cardholder_id text not null,
+  revision integer not null,
+  key_id text not null,
+  wrapped bytea not null,
+  fingerprint bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint cardholder_key_pkey PRIMARY KEY (cardholder_id, revision),
+  constraint cardholder_key_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint cardholder_key_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint cardholder_key_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9._:/-]{1,200}$'::text)),
+  constraint cardholder_key_revision_check CHECK ((revision >= 1)),
+  constraint cardholder_key_wrapped_check CHECK (((octet_length(wrapped) >= 256) AND (octet_length(wrapped) <= 1024)))
+); -- sverka_owner
+
+create table sverka.cardholder_member (
+  cardholder_id text not null,
+  revision integer not null,
+  member text not null,
+  sealed bytea not null,
+  constraint cardholder_member_pkey PRIMARY KEY (cardholder_id, member, revision),
+  constraint cardholder_member_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint cardholder_member_member_check CHECK ((member = ANY (ARRAY['first_name'::text, 'last_name'::text, 'birth_date'::text, 'country'::text, 'document'::text]))),
+  constraint cardholder_member_revision_check CHECK ((revision >= 1)),
+  constraint cardholder_member_sealed_check CHECK (((octet_length(sealed) >= 30) AND (octet_length(sealed) <= 1024)))
+); -- sverka_owner
+
 create table sverka.check_run (
   name text not null,
   expected_since timestamp with time zone not null default clock_timestamp(),
@@ -608,6 +663,8 @@ CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX cardholder_reference ON sverka.cardholder USING btree (book, merchant_id, reference);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
 CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
 CREATE INDEX deposit_booked_output ON sverka.deposit USING btree (book, provider, provider_account, sverka.plain_hash(tx_hash)) WHERE (movement_ids <> '{}'::text[]);
@@ -664,6 +721,13 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.entry F
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movement FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
+CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.cardholder FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER guard_cardholder_key BEFORE INSERT OR DELETE OR UPDATE ON sverka.cardholder_key FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder_key(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE TRUNCATE ON sverka.cardholder_key FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.cardholder_member FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER guard_decision BEFORE INSERT ON sverka.decision FOR EACH ROW EXECUTE FUNCTION sverka.guard_decision(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision_outcome FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -1086,6 +1150,35 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(request_id, 0));
+  perform from sverka.request r where r.id = request_id;
+  if found then return false; end if;
+  if members is distinct from array['first_name', 'last_name', 'birth_date', 'country', 'document'] then
+    raise exception 'a new cardholder needs each member of the identity once' using errcode = 'check_violation';
+  end if;
+  insert into sverka.request
+    (id, book, merchant_id, key, method, path, fingerprint, resource_type, resource_id, made, trace_id)
+  values (request_id, of_book, of_merchant, request_key, request_method, request_path, request_fingerprint,
+    'cardholder', new_id, true, trace);
+  insert into sverka.cardholder
+    (id, book, merchant_id, first_initial, last_initial, country, reference, state, actor, trace_id)
+  values (new_id, of_book, of_merchant, initials[1], initials[2], new_country, new_reference, 'active',
+    'merchant:' || of_merchant, trace);
+  insert into sverka.cardholder_key (cardholder_id, revision, key_id, wrapped, fingerprint)
+  values (new_id, 1, with_key_id, with_wrapped, request_fingerprint);
+  insert into sverka.cardholder_member (cardholder_id, revision, member, sealed)
+  select new_id, 1, m.member, m.sealed from unnest(members, sealed) as m(member, sealed);
+  return true;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.create_login_link(of_login text, with_hash bytea, valid_for interval)
  RETURNS boolean
  LANGUAGE sql
@@ -1121,6 +1214,57 @@ CREATE OR REPLACE FUNCTION sverka.create_user(new_id text, new_login text, of_me
 AS $function$
   insert into sverka."user" (id, login, merchant_id, roles) values (new_id, new_login, of_merchant, with_roles);
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder sverka.cardholder;
+begin
+  select * into holder from sverka.cardholder c
+    where c.id = the_id and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then return false; end if;
+  if holder.state = 'erased' then return true; end if;
+  update sverka.cardholder set state = 'erased', version = version + 1, first_initial = null, last_initial = null,
+    actor = 'merchant:' || of_merchant, trace_id = trace
+  where id = the_id;
+  delete from sverka.cardholder_key where cardholder_id = the_id;
+  return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_cardholder()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if old.state = 'erased' then
+    raise exception 'cardholder % is erased', old.id using errcode = 'check_violation';
+  end if;
+  if new.revision not in (old.revision, old.revision + 1) then
+    raise exception 'cardholder %: revision % cannot follow %', old.id, new.revision, old.revision
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_cardholder_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder text := (select c.state from sverka.cardholder c
+  where c.id = case when tg_op = 'INSERT' then new.cardholder_id else old.cardholder_id end);
+begin
+  if tg_op = 'INSERT' and holder = 'active' then return new; end if;
+  if tg_op = 'DELETE' and holder = 'erased' then return old; end if;
+  raise exception 'keys of a cardholder who is %: % refused', holder, tg_op using errcode = 'insufficient_privilege';
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.guard_decision()
@@ -1371,6 +1515,36 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder sverka.cardholder;
+begin
+  select * into holder from sverka.cardholder c
+    where c.id = the_id and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then return 'not_found'; end if;
+  if holder.state = 'erased' then return 'erased'; end if;
+  perform from sverka.cardholder_key k
+    where k.cardholder_id = the_id and k.revision = holder.revision and k.fingerprint = with_fingerprint;
+  if found then return 'unchanged'; end if;
+  if to_revision <> holder.revision + 1 then return 'stale'; end if;
+  insert into sverka.cardholder_key (cardholder_id, revision, key_id, wrapped, fingerprint)
+  values (the_id, to_revision, with_key_id, with_wrapped, with_fingerprint);
+  insert into sverka.cardholder_member (cardholder_id, revision, member, sealed)
+  select the_id, to_revision, m.member, m.sealed from unnest(members, sealed) as m(member, sealed);
+  update sverka.cardholder set revision = to_revision, version = version + 1,
+    first_initial = coalesce(initials[1], first_initial), last_initial = coalesce(initials[2], last_initial),
+    country = coalesce(new_country, country),
+    reference = case when reference_given then new_reference else reference end,
+    actor = 'merchant:' || of_merchant, trace_id = trace
+  where id = the_id;
+  return 'revised';
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.revoke_api_key(key_id text)
  RETURNS boolean
  LANGUAGE sql
@@ -1524,6 +1698,11 @@ grant select on sverka.audit_seal to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
+grant select on sverka.cardholder to sverka_console;
+grant select on sverka.cardholder to sverka_gateway;
+grant select on sverka.cardholder to sverka_worker;
+grant select on sverka.cardholder_key to sverka_worker;
+grant select on sverka.cardholder_member to sverka_worker;
 grant select on sverka.check_run to sverka_console;
 grant insert, select, update on sverka.check_run to sverka_worker;
 grant select on sverka.customer to sverka_console;
@@ -1596,9 +1775,11 @@ grant execute on sverka.breaker_admit(of_name text, caller text, lease interval,
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
 grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
+grant execute on sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval) to sverka_console;
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
+grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
@@ -1607,6 +1788,7 @@ grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text) to sverka_console;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
+grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;

@@ -78,6 +78,15 @@ const schema = z.object({
   SVERKA_BREAKER_LEASE: duration('10s'),
   SVERKA_MISCONFIGURED_INTERVAL: duration('30s'),
   SVERKA_SIMULATORS: z.string().optional(),
+  SVERKA_FINGERPRINT_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  SVERKA_PUBLIC_KEYS_FILE: z.string().min(1).optional(),
+  SVERKA_KEYRING_FILE: z.string().min(1).optional(),
+  SVERKA_AWS_KMS_KEYS: z.string().min(1).optional(),
+  SVERKA_AWS_KMS_ENDPOINT: z.url('must be a URL').optional(),
+  SVERKA_VAULT_URL: z.url('must be a URL').optional(),
+  SVERKA_VAULT_TOKEN: z.string().min(1).optional(),
+  SVERKA_VAULT_KEY: z.string().min(1).optional(),
+  SVERKA_VAULT_MOUNT: z.string().min(1).default('transit'),
 });
 
 const LEASE_TO_TIMEOUT_MIN = 1.25;
@@ -99,13 +108,37 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   }
-  return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
+  const keys = keySettingsOf(parsed.data);
+  return { ...parsed.data, providers: providers.found, keys, temporalEnv: temporalEnvOf(env) };
 }
 
-/** A probe's call must be over well before its lease is, or two probes would call at once. */
-function conflictsOf({ SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE }: z.infer<typeof schema>): string[] {
-  if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN <= SVERKA_BREAKER_LEASE) return [];
-  return [`SVERKA_BREAKER_LEASE: must be at least ${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT; raise it`];
+/** A probe's call must be over well before its lease is, or two probes would call at once; Vault needs all of its. */
+function conflictsOf(settings: z.infer<typeof schema>): string[] {
+  const { SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE } = settings;
+  const { SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY } = settings;
+  const problems = [];
+  if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN > SVERKA_BREAKER_LEASE) {
+    const least = `${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT`;
+    problems.push(`SVERKA_BREAKER_LEASE: must be at least ${least}; raise it`);
+  }
+  const vault = Object.entries({ SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY });
+  const missing = vault.filter(([, value]) => value === undefined);
+  if (missing.length < vault.length) {
+    problems.push(...missing.map(([name]) => `${name}: missing, although other settings of Vault are there`));
+  }
+  return problems;
+}
+
+/** Where private key-encryption keys are; read by the worker alone. */
+function keySettingsOf(settings: z.infer<typeof schema>) {
+  const { SVERKA_VAULT_URL: url, SVERKA_VAULT_TOKEN: token, SVERKA_VAULT_KEY: key } = settings;
+  const kmsKeys = (settings.SVERKA_AWS_KMS_KEYS ?? '').split(',').filter((each) => each !== '');
+  return {
+    keyringFile: settings.SVERKA_KEYRING_FILE,
+    awsKms: kmsKeys.length > 0 ? { keys: kmsKeys, endpoint: settings.SVERKA_AWS_KMS_ENDPOINT } : null,
+    vault: url && token && key ? { url, token, key, mount: settings.SVERKA_VAULT_MOUNT } : null,
+    timeoutMs: settings.SVERKA_PROVIDER_TIMEOUT,
+  };
 }
 
 /** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */

@@ -4,11 +4,20 @@ import { isRequestRunning } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
-import { queriesOf } from './db/transaction.js';
-import { poolWaitCheck, postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
+import { retrying } from './db/retrying.js';
+import { inTransaction, queriesOf } from './db/transaction.js';
+import {
+  fingerprintKeyCheck,
+  poolWaitCheck,
+  postgresCheck,
+  publicKeyCheck,
+  schemaCheck,
+  temporalCheck,
+} from './http/checks.js';
 import { createGatewayApp } from './http/gateway/app.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
+import { createPublicKeySource } from './providers/keys/keyring.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -29,11 +38,14 @@ const pool = createPool(config.DATABASE_URL, {
 });
 const db = queriesOf(pool);
 const temporal = connectTemporal(config);
+const publicKey = config.SVERKA_PUBLIC_KEYS_FILE ? createPublicKeySource(config.SVERKA_PUBLIC_KEYS_FILE) : null;
 let stopping = false;
 
 const app = createGatewayApp({
   config,
   db,
+  transact: (work) => retrying(() => inTransaction(pool, work)),
+  publicKey,
   log,
   metrics,
   stopping: () => stopping,
@@ -47,7 +59,14 @@ const ops = await startOps({
   process: 'gateway',
   host: config.SVERKA_OPS_HOST,
   port: config.SVERKA_OPS_PORT,
-  checks: [postgresCheck(db), schemaCheck(db), temporalCheck(temporal), poolWaitCheck(pool)],
+  checks: [
+    postgresCheck(db),
+    schemaCheck(db),
+    publicKeyCheck(publicKey),
+    fingerprintKeyCheck(config.SVERKA_FINGERPRINT_KEY),
+    temporalCheck(temporal),
+    poolWaitCheck(pool),
+  ],
   metrics: metrics.text,
 });
 const listener = await listen(app.fetch, { host: config.SVERKA_HOST, port: config.SVERKA_GATEWAY_PORT });

@@ -9,6 +9,7 @@ export const ID_PREFIXES = {
   request: 'req',
   depositAddress: 'addr',
   deposit: 'dep',
+  cardholder: 'chd',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',

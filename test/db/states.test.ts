@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
+import { CARDHOLDER_MOVES } from '../../src/domain/cardholder.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import { DEPOSIT_MOVES_BY_CHOICE } from '../../src/domain/deposit-decision.js';
@@ -40,6 +41,7 @@ describe('the table of moves', () => {
   it.each([
     ['deposit', DEPOSIT_MOVES],
     ['deposit_address', DEPOSIT_ADDRESS_MOVES],
+    ['cardholder', CARDHOLDER_MOVES],
   ] as const)('of a %s is the same in the code and in the database', async (subject, moves) => {
     const { rows } = await world.owner.query(
       'select from_state as "from", to_state as "to", by_decision as "byDecision" from sverka.state_move where subject_type = $1',

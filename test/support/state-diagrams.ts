@@ -1,3 +1,4 @@
+import { CARDHOLDER_MOVES } from '../../src/domain/cardholder.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import type { StateMove } from '../../src/domain/states.js';
@@ -10,6 +11,7 @@ export const SUBJECTS: readonly {
 }[] = [
   { type: 'deposit_address', title: 'Deposit address', moves: DEPOSIT_ADDRESS_MOVES },
   { type: 'deposit', title: 'Deposit', moves: DEPOSIT_MOVES },
+  { type: 'cardholder', title: 'Cardholder', moves: CARDHOLDER_MOVES },
 ];
 
 /** `docs/reference/states.md`: the diagrams are made from the tables that the code and the database go by. */

@@ -2,7 +2,7 @@ import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { isRequestRunning } from '../../src/client/request-progress.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { createPool } from '../../src/db/pool.js';
-import { queriesOf } from '../../src/db/transaction.js';
+import { inTransaction, queriesOf } from '../../src/db/transaction.js';
 import { createGatewayApp } from '../../src/http/gateway/app.js';
 import { listen } from '../../src/http/listen.js';
 import { createLog } from '../../src/telemetry/log.js';
@@ -48,6 +48,8 @@ export async function openWorldGateway(
   const app = createGatewayApp({
     config: { ...config, SVERKA_RATE_LIMIT: 100_000 },
     db: queriesOf(pool),
+    transact: (work) => inTransaction(pool, work),
+    publicKey: null,
     log: createLog({ process: 'gateway', level: 'silent' }),
     metrics: createMetrics(),
     stopping: () => false,

@@ -104,6 +104,7 @@ test('prefixes of public ids are frozen', () => {
     request: 'req',
     depositAddress: 'addr',
     deposit: 'dep',
+    cardholder: 'chd',
     event: 'evt',
     decision: 'dec',
     inbox: 'inb',

@@ -2,6 +2,7 @@ import type { Config } from '../../config.js';
 import type { Accepted, DepositAddressInput } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
+import type { PublicKeySource } from '../../providers/keys/key-provider.js';
 import type { Log } from '../../telemetry/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 
@@ -24,8 +25,15 @@ export interface Starts {
 
 /** What the gateway works with. */
 export interface GatewayDeps {
-  readonly config: Pick<Config, 'providers' | 'SVERKA_RATE_LIMIT' | 'SVERKA_RATE_LIMIT_WINDOW'>;
+  readonly config: Pick<
+    Config,
+    'providers' | 'SVERKA_RATE_LIMIT' | 'SVERKA_RATE_LIMIT_WINDOW' | 'SVERKA_FINGERPRINT_KEY'
+  >;
   readonly db: Tx;
+  /** Runs it in one transaction, again while PostgreSQL says that nothing was written. */
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The key to seal identities with; null where none is configured, and nothing can be sealed. */
+  readonly publicKey: PublicKeySource | null;
   readonly starts: Starts;
   readonly log: Log;
   readonly metrics: Metrics;

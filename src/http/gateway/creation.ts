@@ -5,6 +5,7 @@ import { findRequest, type RequestRecord } from '../../db/requests.js';
 import { Problem } from '../problem.js';
 import type { Answer, Call, StartOutcome } from './call.js';
 import { readIdempotencyKey, requireSameCall, toRequestInput, type Understood } from './idempotency.js';
+import { fingerprintKey } from './personal.js';
 import { type Preference, readPreference } from './prefer.js';
 import { openRequest } from './request-state.js';
 import { kindOf, type LoadedResource, type ResourceKind } from './resource-kinds.js';
@@ -15,6 +16,8 @@ export interface Creation<Query, Body, Meaning> {
   readonly understand: (call: Call<Query, Body>) => Meaning;
   /** The meaning as it enters the fingerprint: amounts in minor units, as text. */
   readonly fingerprinted: (meaning: Meaning) => Understood;
+  /** True where the body holds personal data: its fingerprint is kept under the server's key. */
+  readonly isPersonal?: true;
   /** Starts it. Looks at the present (is the provider there?) first, and may throw what keeps the key free. */
   readonly start: (
     call: Call<Query, Body>,
@@ -42,6 +45,7 @@ export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, 
       method: call.method,
       path: call.path,
       understood: creation.fingerprinted(meaning),
+      secret: creation.isPersonal ? fingerprintKey(call.deps) : null,
     });
 
     const answered = (await replay(call, request, until)) ?? (await first());

@@ -1,4 +1,6 @@
+import { toCardholder } from '../../contracts/cardholder.js';
 import { toDepositAddress } from '../../contracts/deposit-address.js';
+import { findCardholder } from '../../db/cardholders.js';
 import { findDepositAddress } from '../../db/deposit-addresses.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
@@ -27,7 +29,18 @@ export const DEPOSIT_ADDRESS_KIND: ResourceKind = {
   },
 };
 
-const KINDS: ReadonlyMap<string, ResourceKind> = new Map([DEPOSIT_ADDRESS_KIND].map((kind) => [kind.type, kind]));
+export const CARDHOLDER_KIND: ResourceKind = {
+  type: 'cardholder',
+  url: (id) => `/v1/cardholders/${id}`,
+  load: async (db, of, id) => {
+    const record = await findCardholder(db, { id, book: of.book, merchantId: of.merchantId });
+    return record && { body: toCardholder(record), definite: true };
+  },
+};
+
+const KINDS: ReadonlyMap<string, ResourceKind> = new Map(
+  [DEPOSIT_ADDRESS_KIND, CARDHOLDER_KIND].map((kind) => [kind.type, kind]),
+);
 
 /** The kind that a request row names; throws for one that this version does not know, which is a bug. */
 export function kindOf(type: string): ResourceKind {

@@ -1,4 +1,11 @@
 import type { Route } from './route.js';
+import {
+  createCardholderRoute,
+  eraseCardholderRoute,
+  getCardholder,
+  listCardholdersRoute,
+  reviseCardholderRoute,
+} from './routes/cardholders.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
 import { getMovement, listMovementsRoute } from './routes/movements.js';
@@ -15,5 +22,10 @@ export const ROUTES: readonly Route[] = [
   getDepositAddress,
   listDepositsRoute,
   getDeposit,
+  createCardholderRoute,
+  listCardholdersRoute,
+  getCardholder,
+  reviseCardholderRoute,
+  eraseCardholderRoute,
   getRequest,
 ];
