@@ -15,7 +15,9 @@ import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
-import { createEndpoints } from './http/relay/endpoints.js';
+import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
+import { createPublicKeySource } from './providers/keys/keyring.js';
+import { sealBytes } from './providers/keys/seal-bytes.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
@@ -37,6 +39,10 @@ const counted = createCounter(metrics, {
 });
 const totals = { rejected: 0, failed: 0 };
 
+const publicKey = config.SVERKA_PUBLIC_KEYS_FILE ? createPublicKeySource(config.SVERKA_PUBLIC_KEYS_FILE) : null;
+const seal: SealBody | null = publicKey && ((body, place) => sealBytes(publicKey(), body, place));
+if (!seal) log.warn('No public key is configured, so bodies of an issuer are not kept: set SVERKA_PUBLIC_KEYS_FILE.');
+
 const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acceptDeliveries(db, batch)), {
   isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
   lanes: 2,
@@ -47,7 +53,7 @@ const nudger = createNudger(
   (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
-  endpoints: createEndpoints(config.providers),
+  endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,
