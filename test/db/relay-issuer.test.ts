@@ -101,7 +101,7 @@ describe('the body of a notification of the issuer [CASES N01]', () => {
     return rows.map(({ row }) => row).join('\n');
   }
 
-  it('is stored sealed for its own place, masked before that, and its hash is that of the bytes as they came', async () => {
+  it('is stored masked and sealed for its own place, and its hash is that of the bytes as they came', async () => {
     const body = event(canaries);
     expect((await post(body)).status).toBe(200);
     const [row] = await stored();
