@@ -6,7 +6,8 @@ import { signatureOf } from '../support/deposit-deliveries.js';
 import { openTestRelay, type TestRelay } from '../support/deposit-relay.js';
 import { CANARY_CARD } from '../support/deposit-world.js';
 import { memoryKeys } from '../support/memory-keys.js';
-import { TEST_SECRET } from '../support/simulated-custody.js';
+import { eventually, TEST_SECRET } from '../support/simulated-custody.js';
+import { cardRequest, declinedRequest, startSimulatedIssuer } from '../support/simulated-issuer.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
 
 const keys = memoryKeys('kek_1');
@@ -88,6 +89,18 @@ describe('a notification of the issuer', () => {
     expect((await post(event(), how)).status).toBe(401);
     expect(await stored()).toEqual([]);
   });
+});
+
+it('what the simulated issuer sends is taken, each by our reference', async () => {
+  const issuer = await startSimulatedIssuer({ hookUrl: `${relay.url}/hooks/issuer/main-live` });
+  const { id } = await issuer.live.createCard(cardRequest('iss_1'));
+  await issuer.live.createCard(declinedRequest('iss_2'));
+  await issuer.live.createFreeze(id);
+  await eventually(() => relay.nudges.length === 3);
+  const named = (await stored()).map(({ event_type, subject_ref }) => `${event_type} ${subject_ref}`);
+  expect(named.toSorted()).toEqual(['card.changed iss_1', 'card.declined iss_2', 'card.issued iss_1']);
+  expect(relay.nudges.toSorted()).toEqual(['iss_1', 'iss_1', 'iss_2']);
+  await issuer.close();
 });
 
 describe('the body of a notification of the issuer [CASES N01]', () => {

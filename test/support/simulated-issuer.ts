@@ -29,6 +29,8 @@ export async function startSimulatedIssuer(
     retryDelaysMs?: number[];
     countOpenTransactions?: OpenTransactionProbe;
     stateFile?: string;
+    /** Where webhooks of the live account go; left out, to `liveHooks`. */
+    hookUrl?: string;
     /** Left out, as a test mostly wants it: no lag, and `async` cards move only when told to. */
     times?: { lag_ms?: number; async_ms?: number };
   } = {},
@@ -39,7 +41,12 @@ export async function startSimulatedIssuer(
   const simulator = await startIssuerSimulator({
     port: 0,
     accounts: [
-      { book: 'live', apiKey: KEYS.live, hookUrl: `${liveHooks.url}/hooks`, webhookSecret: TEST_SECRET },
+      {
+        book: 'live',
+        apiKey: KEYS.live,
+        hookUrl: options.hookUrl ?? `${liveHooks.url}/hooks`,
+        webhookSecret: TEST_SECRET,
+      },
       { book: 'test', apiKey: KEYS.test, hookUrl: `${testHooks.url}/hooks`, webhookSecret: `other ${TEST_SECRET}` },
     ],
     webhookRetryDelaysMs: options.retryDelaysMs ?? [20, 20, 20],
