@@ -1,6 +1,7 @@
 import { logUnaccepted } from './client/accepted.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
-import { isRequestRunning } from './client/request-progress.js';
+import { requestIssuance } from './client/issuances.js';
+import { findRunningRequest } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
@@ -52,7 +53,8 @@ const app = createGatewayApp({
   starts: {
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
-    isRunning: (of) => isRequestRunning(temporal, of),
+    issuance: async (input, deadlineMs) => logUnaccepted(log, await requestIssuance(temporal, input, deadlineMs)),
+    findRunning: (of) => findRunningRequest(temporal, of),
   },
 });
 const ops = await startOps({

@@ -1,9 +1,6 @@
 import { hostname } from 'node:os';
-import { nudgeDeposit } from './client/deposits.js';
-import { createNudger } from './client/nudger.js';
 import { connectTemporal } from './client/temporal.js';
 import { loadConfig } from './config.js';
-import type { DepositInput } from './contracts/messages.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
@@ -16,6 +13,7 @@ import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
 import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
+import { createRelayNudge } from './http/relay/nudge.js';
 import { createPublicKeySource } from './providers/keys/keyring.js';
 import { sealBytes } from './providers/keys/seal-bytes.js';
 import { runUntilStopped } from './run-process.js';
@@ -48,19 +46,15 @@ const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acce
   lanes: 2,
   deadlineMs: config.SVERKA_RELAY_DEADLINE,
 });
-const nudger = createNudger(
-  (input: DepositInput) => nudgeDeposit(temporal, input, { start: true }),
-  (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
+const nudge = createRelayNudge({ temporal, db }, (error) =>
+  log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
   endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,
-  nudge: ({ provider, endpoint, book, subject, traceId }) => {
-    if (provider !== 'custody' || subject?.type !== 'deposit') return;
-    nudger.nudge(`${endpoint} ${subject.ref}`, { book, provider, account: endpoint, ref: subject.ref, traceId });
-  },
+  nudge: nudge.nudge,
   count: (what, endpoint) => {
     totals[what] += 1;
     counted.inc({ provider: endpoint.provider, endpoint: endpoint.name, what });
@@ -98,7 +92,7 @@ await runUntilStopped({
     ops.shuttingDown();
     clearInterval(heartbeat);
     await listener.close(5_000);
-    await nudger.idle();
+    await nudge.idle();
     await temporal.connection.close();
     await pool.end();
     await ops.close();

@@ -5,6 +5,7 @@ import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
+import { nudgeIssuance, startIssuance } from './client/issuances.js';
 import { keepStanding } from './client/keep-standing.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
@@ -14,6 +15,7 @@ import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
+import { createKeyProvider } from './providers/keys/create-key-provider.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
@@ -32,14 +34,18 @@ if (behind)
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
 const limits = breakerLimits(config);
+const keys = createKeyProvider(config.keys);
 const deps: ActivityDeps = {
   pool,
   config,
   log,
   custody: guardProvider(db, { provider: 'custody', clientOf: providers.custody }, limits),
   issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
+  keys,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({
@@ -88,6 +94,7 @@ await runUntilStopped({
     await connection.close();
     await temporal.connection.close();
     await providers.close();
+    await keys.close();
     await pool.end();
     await ops.close();
   },

@@ -3,6 +3,7 @@ import { createDepositAddressActivities } from './deposit-addresses.js';
 import { createDepositActivities } from './deposits.js';
 import type { ActivityDeps } from './deps.js';
 import { createInboxActivities } from './inbox.js';
+import { createIssuanceActivities } from './issuances.js';
 
 /** All activities of the worker, by registered name. */
 export function createActivities(deps: ActivityDeps) {
@@ -10,6 +11,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createDepositActivities(deps),
     ...createDepositAddressActivities(deps),
     ...createInboxActivities(deps),
+    ...createIssuanceActivities(deps),
     ...createCheckActivities(deps),
   };
 }

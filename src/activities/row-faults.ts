@@ -21,9 +21,10 @@ export async function countRowFault(
 ): Promise<boolean> {
   const reason = ownFault(error);
   if (reason === null || waiting.length === 0) return false;
+  const { SVERKA_FAULT_INTERVAL: firstMs, SVERKA_FAULT_INTERVAL_MAX: longestMs } = deps.config;
   return retrying(() =>
     inTransaction(deps.pool, async (tx) => {
-      const rows = await countFault(tx, waiting, reason);
+      const rows = await countFault(tx, waiting, { reason, firstMs, longestMs });
       const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
       for (const { id, book, attempts } of dead) {
         await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);

@@ -10,6 +10,9 @@ export const ID_PREFIXES = {
   depositAddress: 'addr',
   deposit: 'dep',
   cardholder: 'chd',
+  card: 'card',
+  issuance: 'iss',
+  load: 'load',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',
@@ -55,6 +58,22 @@ export function depositAddressWorkflowId(input: { book: string; merchantId: stri
   return `deposit-address:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
 }
 
+/** Id of an issuance's workflow: one per (book, merchant, Idempotency-Key), and one for each time a person issues again. */
+export function issuanceWorkflowId(input: {
+  book: string;
+  merchantId: string;
+  requestId: string;
+  generation: number;
+}): string {
+  const again = input.generation === 0 ? '' : `:${input.generation}`;
+  return `issuance:${input.book}:${input.merchantId}:${input.requestId.slice(4)}${again}`;
+}
+
+/** Id of the schedule that asks again about every issuance which waits. */
+export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
+  return `issuance-reconcile:${input.book}:${input.provider}`;
+}
+
 /** Id of the schedule (and prefix of its runs) that pages a custodian's changes. */
 export function depositReconcileScheduleId(input: { book: string; provider: string }): string {
   return `deposit-reconcile:${input.book}:${input.provider}`;
@@ -82,4 +101,6 @@ export const WORKFLOW_NAMES = [
   'fullCheck',
   'healthWatch',
   'inboxSweep',
+  'issuance',
+  'issuanceReconcile',
 ] as const;

@@ -5,3 +5,5 @@ export { driftCheck } from './drift-check.js';
 export { fullCheck } from './full-check.js';
 export { healthWatch } from './health-watch.js';
 export { inboxSweep } from './inbox-sweep.js';
+export { issuance } from './issuance.js';
+export { issuanceReconcile } from './issuance-reconcile.js';

@@ -193,6 +193,9 @@ describe('a check that does not come to its end', () => {
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual(['check_late health:check:inbox_sweep']);
     await age('2 hours 2 minutes');
+    const patient = { ...world.deps, config: { ...world.deps.config, SVERKA_CHECK_GRACE: 5 * 60_000 } };
+    await createCheckActivities(patient).databaseWatchHealth(input);
+    expect(await alerts()).toEqual(['check_late health:check:inbox_sweep']);
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual([
       'check_late health:check:deposit_reconcile:custody:main-live',

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contracts/problems.js';
 import { leg } from '../../src/domain/journal.js';
 import { buildOpenApi } from '../../src/http/gateway/openapi.js';
+import { ANSWER_HEADERS } from '../../src/http/gateway/openapi-headers.js';
 import type { Route } from '../../src/http/gateway/route.js';
 import { ROUTES } from '../../src/http/gateway/routes.js';
 import type { TestAnswer } from '../support/gateway.js';
@@ -16,6 +17,7 @@ beforeAll(async () => {
 });
 afterAll(async () => on?.gateway.close());
 
+const ANSWERED = Object.keys(ANSWER_HEADERS);
 const document = JSON.parse(JSON.stringify(buildOpenApi(ROUTES)));
 
 /** Of each route one object that is there, by operation. */
@@ -49,6 +51,8 @@ function expectDocumented(route: Route, answer: TestAnswer): void {
     answer.status,
     true,
   ]);
+  const told = ANSWERED.filter((name) => answer.headers.has(name));
+  expect(Object.keys(documented.headers)).toEqual(expect.arrayContaining(told));
   const type = answer.headers.get('content-type') ?? '';
   expect(Object.keys(documented.content)).toContain(type);
   if (type === 'application/problem+json') {

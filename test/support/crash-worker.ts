@@ -5,10 +5,12 @@ import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { connectTemporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
+import { createKeyProvider } from '../../src/providers/keys/create-key-provider.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import type { CrashMessage, CrashPoints } from './crash-child.js';
@@ -69,8 +71,11 @@ const deps: ActivityDeps = {
   // Accounts of a test's own are all that of the simulator.
   custody: ({ book }) => providers.custody({ book, account: own?.account ?? 'none' }),
   issuer: providers.issuer,
+  keys: createKeyProvider(config.keys),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -104,7 +104,8 @@ export async function openTestGateway(
     stopping: () => gateway.stopping,
     starts: {
       depositAddress: async () => ({ kind: 'not_sent' }),
-      isRunning: async () => false,
+      issuance: async () => ({ kind: 'not_sent' }),
+      findRunning: async () => null,
       ...options.starts,
     },
   });

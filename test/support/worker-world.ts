@@ -6,6 +6,7 @@ import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -15,6 +16,7 @@ import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import { type SimulatedCustody, startSimulatedCustody, TEST_SECRET } from './simulated-custody.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
+import { testKeyring } from './test-keyring.js';
 import { testTemporal, uniqueTaskQueue } from './test-temporal.js';
 
 /** Everything a flow needs but a worker: database, simulated custodian, Temporal, and the deps of activities. */
@@ -78,6 +80,7 @@ export async function openWorkerWorld(
     TEMPORAL_NAMESPACE: options.namespace ?? namespace,
     SVERKA_TASK_QUEUE: uniqueTaskQueue(),
     ...custodySettings(custody.url),
+    SVERKA_KEYRING_FILE: testKeyring().file,
     ...options.settings,
   };
   const config = loadConfig(env);
@@ -91,8 +94,11 @@ export async function openWorkerWorld(
     log: silentLog,
     custody: providers.custody,
     issuer: providers.issuer,
+    keys: testKeyring().keys,
     nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
     startDepositAddress: (input) => startDepositAddress(temporal, input),
+    nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+    startIssuance: (input) => startIssuance(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {

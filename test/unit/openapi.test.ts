@@ -23,6 +23,22 @@ test('each reference leads to a component, and each component is referred to', (
   expect(referred).toEqual(new Set(names));
 });
 
+test('each header and each parameter that a component describes is referred to, and each reference leads to one', () => {
+  for (const [kind, names] of [
+    ['headers', ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'Location', 'Idempotent-Replayed']],
+    ['headers', ['Preference-Applied', 'WWW-Authenticate', 'Allow']],
+    ['parameters', ['Request-Id', 'traceparent', 'Prefer', 'Idempotency-Key']],
+  ] as const) {
+    expect(Object.keys(document.components[kind])).toEqual(expect.arrayContaining([...names]));
+    const referred = [...text.matchAll(new RegExp(`"#/components/${kind}/([A-Za-z-]+)"`, 'g'))].map(([, name]) => name);
+    expect(new Set(referred)).toEqual(new Set(Object.keys(document.components[kind])));
+  }
+});
+
+test('a problem names its code out of all that there are', () => {
+  expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS));
+});
+
 test('nothing that a route refuses is documented under a status that its code does not have', () => {
   for (const route of ROUTES) {
     const { responses } = document.paths[route.path][route.method.toLowerCase()];

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
 import { Problem, validationProblem } from '../problem.js';
+import { refusalWords } from './refusal-words.js';
 
 /** API.md 1: a body is at most so large. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -17,7 +18,7 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
 
 /** Checks a body against its schema; `validation` points at each refused member, never quoting its value. */
 export function checkBody<Output>(schema: z.ZodType<Output>, body: unknown): Output {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: refusalWords });
   if (parsed.success) return parsed.data;
   throw validationProblem(parsed.error.issues.flatMap(toFieldErrors));
 }

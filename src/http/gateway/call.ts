@@ -1,5 +1,5 @@
 import type { Config } from '../../config.js';
-import type { Accepted, DepositAddressInput } from '../../contracts/messages.js';
+import type { Accepted, DepositAddressInput, IssuanceInput, RequestMemo } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
 import type { PublicKeySource } from '../../providers/keys/key-provider.js';
@@ -19,8 +19,9 @@ export type StartOutcome =
 /** How the gateway starts things; each under a deadline in milliseconds from now. */
 export interface Starts {
   depositAddress(input: DepositAddressInput, deadlineMs: number): Promise<StartOutcome>;
-  /** True when a workflow of that request runs now. */
-  isRunning(of: Scope & { requestId: string }): Promise<boolean>;
+  issuance(input: IssuanceInput, deadlineMs: number): Promise<StartOutcome>;
+  /** What is known of the workflow of that request which runs now; null when none does. */
+  findRunning(of: Scope & { requestId: string }): Promise<Partial<RequestMemo> | null>;
 }
 
 /** What the gateway works with. */

@@ -26,13 +26,14 @@ export interface Creation<Query, Body, Meaning> {
   ) => Promise<StartOutcome>;
 }
 
-/** Where a key leads: an object (made by the first call, or there before), or a refusal. */
-type Led = Pick<RequestRecord, 'resourceType' | 'resourceId' | 'made' | 'refusal'>;
+/** The object that a key leads to: made by the first call, or there before. */
+type Led = Pick<RequestRecord, 'resourceType' | 'resourceId' | 'made'>;
 
 /** Starting waits at least so long, whatever the caller prefers: money has to be reserved before anything is said. */
 const START_DEADLINE_MS_MIN = 5_000;
 const WATCH_EVERY_MS = 75;
 const RETRY_AFTER_S = '1';
+const REPLAYED = { 'idempotent-replayed': 'true' } as const;
 
 /** The handler of a create: a known key is answered first, then the start, then the row is watched. */
 export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, Body, Meaning>) {
@@ -55,16 +56,14 @@ export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, 
       const deadlineMs = Math.max(preference.waitMs, START_DEADLINE_MS_MIN);
       const outcome = await creation.start(call, meaning, { request, deadlineMs });
       if (outcome.kind === 'not_sent') throw notSent();
-      if (outcome.kind === 'unknown') return perhapsAccepted(call, request.id);
+      if (outcome.kind === 'unknown') return perhapsAccepted(call, request);
       if (outcome.kind === 'closed') return afterClosedRun(call, request, until);
-      const { fingerprint, resource, refusal } = outcome.accepted;
+      const { fingerprint, callId, resource, refusal } = outcome.accepted;
       requireSameCall(fingerprint, request);
-      const made = resource?.made ?? null;
-      return answerLed(
-        call,
-        { resourceType: resource?.type ?? null, resourceId: resource?.id ?? null, made, refusal },
-        until,
-      );
+      const headers = joinedHeaders(callId, request);
+      if (refusal) throw refused(refusal, headers);
+      const led = { resourceType: resource?.type ?? null, resourceId: resource?.id ?? null };
+      return answerLed(call, { ...led, made: resource?.made ?? null }, { until, headers });
     }
   };
 }
@@ -74,9 +73,8 @@ async function replay(call: Call<unknown, unknown>, request: RequestInput, until
   const row = await findRequest(call.deps.db, request.id);
   if (!row) return null;
   requireSameCall(row.fingerprint, request);
-  if (row.refusal) throw refused(row.refusal, { 'idempotent-replayed': 'true' });
-  const answer = await answerLed(call, row, until);
-  return { ...answer, headers: { ...answer.headers, 'idempotent-replayed': 'true' } };
+  if (row.refusal) throw refused(row.refusal, REPLAYED);
+  return answerLed(call, row, { until, headers: REPLAYED });
 }
 
 async function afterClosedRun(call: Call<unknown, unknown>, request: RequestInput, until: number): Promise<Answer> {
@@ -85,12 +83,18 @@ async function afterClosedRun(call: Call<unknown, unknown>, request: RequestInpu
   return answer;
 }
 
-async function answerLed(call: Call<unknown, unknown>, led: Led, until: number): Promise<Answer> {
-  if (led.refusal) throw refused(led.refusal, {});
+async function answerLed(
+  call: Call<unknown, unknown>,
+  led: Led,
+  { until, headers }: { until: number; headers: Readonly<Record<string, string>> },
+): Promise<Answer> {
   if (led.resourceType === null || led.resourceId === null)
     throw new Error('A key led neither to an object nor to a refusal.');
   const kind = kindOf(led.resourceType);
-  return answerResource(kind, await watch(call, kind, { id: led.resourceId, until }), led.made === true);
+  const loaded = await watch(call, kind, { id: led.resourceId, until });
+  if (loaded.refusal) throw refused(loaded.refusal, { ...headers, location: kind.url(loaded.body.id) });
+  const answer = answerResource(kind, loaded, led.made === true);
+  return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 /** The answer to an object: 200 for one that was there before the key, 201 when definite, 202 while not. */
@@ -122,9 +126,18 @@ async function watch(
   }
 }
 
-async function perhapsAccepted(call: Call<unknown, unknown>, requestId: string): Promise<Answer> {
-  const headers = { location: `/v1/requests/${requestId}`, 'retry-after': RETRY_AFTER_S };
-  return { status: 202, body: await openRequest(call, requestId), headers };
+/** Perhaps accepted; a run that no worker has taken up yet tells by its memo whose call it answers for. */
+async function perhapsAccepted(call: Call<unknown, unknown>, request: RequestInput): Promise<Answer> {
+  const { body, running } = await openRequest(call, request.id);
+  if (running?.fingerprint !== undefined) requireSameCall(running.fingerprint, request);
+  const location = `/v1/requests/${request.id}`;
+  const headers = { location, 'retry-after': RETRY_AFTER_S, ...joinedHeaders(running?.callId, request) };
+  return { status: 202, body, headers };
+}
+
+/** A call that joined a run begun by another is marked like every later one. */
+function joinedHeaders(callId: string | undefined, request: RequestInput): Readonly<Record<string, string>> {
+  return callId === undefined || callId === request.callId ? {} : REPLAYED;
 }
 
 function notSent(): Problem {

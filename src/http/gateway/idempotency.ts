@@ -1,4 +1,4 @@
-import { createHmac } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import type { RequestInput } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import { hashParts, requestId } from '../../db/new-id.js';
@@ -27,7 +27,8 @@ export function toRequestInput(
 ): RequestInput {
   const { key, method, path, understood, secret } = call;
   const plain = fingerprint(method, path, understood);
-  return { id: requestId({ ...of, key }), key, method, path, fingerprint: secret ? keyed(secret, plain) : plain };
+  const id = requestId({ ...of, key });
+  return { id, key, method, path, fingerprint: secret ? keyed(secret, plain) : plain, callId: randomUUID() };
 }
 
 /** SHA-256, hex, over method, path and the body as understood; the order of members does not matter. */

@@ -12,6 +12,8 @@ export interface AnswerDoc {
   readonly schema: z.ZodType;
   /** The answer names where the object can be read again. */
   readonly location?: boolean;
+  /** The answer says when to ask again. */
+  readonly retryAfter?: boolean;
 }
 
 interface RouteDoc {

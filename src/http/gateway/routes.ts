@@ -6,6 +6,7 @@ import {
   listCardholdersRoute,
   reviseCardholderRoute,
 } from './routes/cardholders.js';
+import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
 import { getMovement, listMovementsRoute } from './routes/movements.js';
@@ -27,5 +28,8 @@ export const ROUTES: readonly Route[] = [
   getCardholder,
   reviseCardholderRoute,
   eraseCardholderRoute,
+  createCard,
+  listCardsRoute,
+  getCard,
   getRequest,
 ];
