@@ -1,7 +1,14 @@
 import { createIssuerClient, type IssuerCardRequest, type IssuerClient } from '../../src/providers/issuer/client.js';
 import { startIssuerSimulator } from '../../src/providers/issuer/simulator.js';
 import type { OpenTransactionProbe } from '../../src/providers/simulator-kit/open-transactions.js';
-import { driverOf, type SimulatedCustody, startTestServer, TEST_SECRET, type TestServer } from './simulated-custody.js';
+import {
+  driverOf,
+  type SimulatedCustody,
+  startTestServer,
+  TEST_SECRET,
+  type TestServer,
+  type Truth,
+} from './simulated-custody.js';
 
 /** Our account at the issuer for one book, as a test has it. */
 const KEYS = { live: 'issuer-live-key', test: 'issuer-test-key' } as const;
@@ -82,17 +89,18 @@ export async function startSimulatedIssuer(
       });
       return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
     },
-    async secrets() {
-      const { objects } = await truth();
-      const cards = (objects.cards ?? []) as { id: string; pan?: string | null; cvv?: string | null }[];
-      return cards.flatMap(({ pan, cvv }) => [pan, cvv]).filter((text) => typeof text === 'string');
-    },
+    secrets: async () => secretsOf(await truth()),
     async close() {
       await Promise.all([live.close(), test.close()]);
       await simulator.close();
       await Promise.all([liveHooks.close(), testHooks.close()]);
     },
   };
+}
+
+function secretsOf({ objects }: Truth): string[] {
+  const cards = (objects.cards ?? []) as { id: string; pan?: string | null; cvv?: string | null }[];
+  return cards.flatMap(({ pan, cvv }) => [pan, cvv]).filter((text) => typeof text === 'string');
 }
 
 /** A request for a card; the names are markers that may stand nowhere but in this one call. */
