@@ -4,7 +4,7 @@ import { createCardholder, eraseCardholder } from '../../src/db/cardholders.js';
 import { newId, requestId } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
 import { inTransaction, queriesOf } from '../../src/db/transaction.js';
-import { sealIdentity } from '../../src/http/gateway/personal.js';
+import { sealIdentity } from '../../src/http/gateway/sealing.js';
 import { withClient } from '../../src/local/postgres.js';
 import type { KeyError } from '../../src/providers/keys/key-provider.js';
 import { type CardholderGateway, openCardholderGateway, PERSON } from '../support/cardholders.js';

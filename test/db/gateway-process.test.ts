@@ -78,7 +78,7 @@ test('without Temporal reads go on, creates are refused as not accepted, and the
   });
 });
 
-test('without a key to seal with it is not ready and takes no cardholder; with it again it goes on by itself', async () => {
+test('without a key to seal with it is not ready and takes no cardholder; with one it goes on by itself', async () => {
   const { publicKeys } = keyFiles(folder);
   const kept = readFileSync(publicKeys);
   const body = '{"first_name":"A","last_name":"B","birth_date":"1990-02-28","country":"DE","document":"X"}';

@@ -73,9 +73,7 @@ export async function openProductWorld(options: {
     accounts: [{ book: 'live', apiKey: 'live-key', hookUrl, webhookSecret: TEST_SECRET }],
     webhookRetryDelaysMs: Array.from({ length: HOOK_RETRIES }, () => HOOK_RETRY_MS),
   });
-  const folder = mkdtempSync(join(tmpdir(), 'sverka-world-'));
-  const keys = keyFiles(folder);
-  ensureKeyring(keys);
+  const keys = makeKeys();
   const shared = {
     TEMPORAL_ADDRESS: testTemporal().address,
     TEMPORAL_NAMESPACE: await makeNamespace(),
@@ -86,9 +84,7 @@ export async function openProductWorld(options: {
     SVERKA_LIVE_CUSTODY_URL: simulator.url,
     SVERKA_LIVE_CUSTODY_API_KEY: 'live-key',
     SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: TEST_SECRET,
-    SVERKA_KEYRING_FILE: keys.keyring,
-    SVERKA_PUBLIC_KEYS_FILE: keys.publicKeys,
-    SVERKA_FINGERPRINT_KEY: 'a fingerprint key that only tests have',
+    ...keys.settings,
     ...settings,
   };
   const env: ProductWorld['env'] = (role) => ({ ...shared, DATABASE_URL: database.urlFor(role) });
@@ -127,8 +123,22 @@ export async function openProductWorld(options: {
       await Promise.all([gateway, relay, worker].map((process) => process.stop()));
       await simulator.close();
       await owner.end();
-      rmSync(folder, { recursive: true, force: true });
+      keys.remove();
     },
+  };
+}
+
+function makeKeys() {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-world-'));
+  const files = keyFiles(folder);
+  ensureKeyring(files);
+  return {
+    settings: {
+      SVERKA_KEYRING_FILE: files.keyring,
+      SVERKA_PUBLIC_KEYS_FILE: files.publicKeys,
+      SVERKA_FINGERPRINT_KEY: 'a fingerprint key that only tests have',
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 
