@@ -27,7 +27,7 @@ export async function countRowFault(
       const rows = await countFault(tx, waiting, { reason, firstMs, longestMs });
       const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
       for (const { id, book, attempts } of dead) {
-        await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);
+        await buryRow(tx, { inboxId: id, reason, attempts }, traceId);
         await raiseAlert(tx, {
           key: `dead_letter:${id}`,
           kind: 'dead_letter',
