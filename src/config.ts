@@ -106,7 +106,9 @@ export type Config = ReturnType<typeof loadConfig>;
  * Throws one error that names every bad key, so that a start needs one correction and not five.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const parsed = schema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')), {
+    error: inOurWords,
+  });
   const providers = readProviders(env);
   const problems = [
     ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
@@ -117,6 +119,16 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
     throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   }
   return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
+}
+
+/** What a schema says itself goes before it. */
+function inOurWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'missing; set it';
+  if (issue.code === 'invalid_type') return 'must be a whole number';
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`;
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  return undefined;
 }
 
 /** A probe's call must be over well before its lease is, or two probes would call at once; Vault needs all of its. */

@@ -52,7 +52,12 @@ export function createStack(options: StackOptions): Stack {
   return {
     async start() {
       const runFile = await claimRunFile(options.paths);
-      const guard = startGuard({ label: options.paths.state, onPid: (pid) => runFile.put('pids', 'guard', pid) });
+      options.notice('Starting PostgreSQL, Temporal and Sverka …');
+      const guard = startGuard({
+        label: options.paths.state,
+        runFile: options.paths.runFile,
+        onPid: (pid) => runFile.put('pids', 'guard', pid),
+      });
       const onPid = (name: string, pid: number) => runFile.put('pids', name, pid);
       const supervisor = createSupervisor({ guard, onPid, onNotice: options.notice });
       begun = { runFile, guard, supervisor };
