@@ -49,6 +49,7 @@ const schema = z.object({
   SVERKA_RELAY_PORT: port(8081),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
+  SVERKA_PAYLOAD_KEYS_FILE: z.string().min(1).optional(),
   SVERKA_RATE_LIMIT: count(600),
   SVERKA_RATE_LIMIT_WINDOW: duration('60s'),
   SVERKA_RELAY_RATE_LIMIT: count(20_000),

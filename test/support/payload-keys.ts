@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+export interface PayloadKeysFile {
+  readonly path: string;
+  /** Writes other keys; a process reads them when it starts. */
+  write(current: string | null, ids: readonly string[]): void;
+  remove(): void;
+}
+
+/** The same key for the same text each time, in base64: 32 bytes. */
+export function keyOf(seed: string): string {
+  return createHash('sha256').update(seed).digest('base64');
+}
+
+/** A file of payload keys, readable by us alone; each id has the key of its own text. */
+export function payloadKeysFile(current: string | null, ids: readonly string[]): PayloadKeysFile {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-keys-'));
+  const path = join(folder, 'payload-keys.json');
+  const write = (named: string | null, of: readonly string[]) => {
+    const keys = Object.fromEntries(of.map((id) => [id, keyOf(id)]));
+    writeFileSync(path, JSON.stringify({ current: named, keys }), { mode: 0o600 });
+  };
+  write(current, ids);
+  return { path, write, remove: () => rmSync(folder, { recursive: true }) };
+}
