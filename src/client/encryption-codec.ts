@@ -13,11 +13,17 @@ const CIPHER = 'aes-256-gcm';
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** A payload that cannot be opened as we are configured. The message says what to do, and quotes nothing of it. */
+/**
+ * A payload that cannot be opened as we are configured. The message says what to do and quotes nothing of the payload;
+ * the code is what our logs keep of it.
+ */
 export class PayloadNotOpened extends Error {
-  constructor(message: string) {
+  readonly code: 'no_keys' | 'unknown_key' | 'wrong_key_or_changed' | 'moved';
+
+  constructor(code: PayloadNotOpened['code'], message: string) {
     super(message);
     this.name = 'PayloadNotOpened';
+    this.code = code;
   }
 }
 
@@ -83,6 +89,7 @@ function keyOf(id: string, keys: PayloadKeys | null): Uint8Array {
   const named = PAYLOAD_KEY_ID.test(id) ? `key ${id}` : 'a key whose id is not one of ours';
   if (keys === null) {
     throw new PayloadNotOpened(
+      'no_keys',
       `This payload is encrypted with ${named}, and this process has no keys: ` +
         'set SVERKA_PAYLOAD_KEYS_FILE to the file that holds it.',
     );
@@ -90,6 +97,7 @@ function keyOf(id: string, keys: PayloadKeys | null): Uint8Array {
   const key = keys.keys.get(id);
   if (key !== undefined) return key;
   throw new PayloadNotOpened(
+    'unknown_key',
     `This payload is encrypted with ${named}, and SVERKA_PAYLOAD_KEYS_FILE holds only ` +
       `${[...keys.keys.keys()].join(', ')}: put it back there. An old key is kept as long as the histories are.`,
   );
@@ -97,6 +105,7 @@ function keyOf(id: string, keys: PayloadKeys | null): Uint8Array {
 
 function damaged(id: string): PayloadNotOpened {
   return new PayloadNotOpened(
+    'wrong_key_or_changed',
     `This payload does not open with key ${id} of SVERKA_PAYLOAD_KEYS_FILE: either another key was put under that id ` +
       '(restore the one that encrypted it, and give the other an id of its own), or the payload was changed.',
   );
@@ -104,6 +113,7 @@ function damaged(id: string): PayloadNotOpened {
 
 function moved(subject: string, found: string): PayloadNotOpened {
   return new PayloadNotOpened(
+    'moved',
     `This payload was made for the workflow ${subject} and stands in ${found}: somebody put it there. ` +
       'Find out who can write to Temporal, and terminate that run.',
   );

@@ -7,6 +7,8 @@ export interface PayloadKeysFile {
   readonly path: string;
   /** Writes other keys; a process reads them when it starts. */
   write(current: string | null, ids: readonly string[]): void;
+  /** The same with keys of other texts than their ids; the first encrypts. */
+  writeKeys(seeds: Readonly<Record<string, string>>): void;
   remove(): void;
 }
 
@@ -19,10 +21,20 @@ export function keyOf(seed: string): string {
 export function payloadKeysFile(current: string | null, ids: readonly string[]): PayloadKeysFile {
   const folder = mkdtempSync(join(tmpdir(), 'sverka-keys-'));
   const path = join(folder, 'payload-keys.json');
-  const write = (named: string | null, of: readonly string[]) => {
-    const keys = Object.fromEntries(of.map((id) => [id, keyOf(id)]));
+  const put = (named: string | null, seeds: [string, string][]) => {
+    const keys = Object.fromEntries(seeds.map(([id, seed]) => [id, keyOf(seed)]));
     writeFileSync(path, JSON.stringify({ current: named, keys }), { mode: 0o600 });
   };
+  const write = (named: string | null, of: readonly string[]) =>
+    put(
+      named,
+      of.map((id) => [id, id]),
+    );
   write(current, ids);
-  return { path, write, remove: () => rmSync(folder, { recursive: true }) };
+  return {
+    path,
+    write,
+    writeKeys: (seeds) => put(Object.keys(seeds)[0] ?? null, Object.entries(seeds)),
+    remove: () => rmSync(folder, { recursive: true }),
+  };
 }
