@@ -4,7 +4,7 @@ import proto from '@temporalio/proto';
 import { PAYLOAD_KEY_ID, type PayloadKeys } from './payload-keys.js';
 
 /** As the encryption samples of Temporal's SDKs name it; the subject is ours. */
-export const ENCRYPTED = 'binary/encrypted';
+const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 /** Which workflow a payload was made for; in clear, as workflow ids always are. */
 const SUBJECT = 'encryption-subject';
@@ -52,6 +52,11 @@ export class EncryptionCodec implements PayloadCodec {
       textOf(payload, 'encoding') === ENCRYPTED ? open(payload, this.#keys, subjectOf(context)) : payload,
     );
   }
+}
+
+/** Id of the key that a payload is encrypted with; '' for one in clear or none. */
+export function keyIdOf(payload: Payload | null | undefined): string {
+  return payload && textOf(payload, 'encoding') === ENCRYPTED ? textOf(payload, KEY_ID) : '';
 }
 
 function seal(payload: Payload, by: { id: string; key: Uint8Array; subject: string }): Payload {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +9,7 @@ export interface PayloadKeysFile {
   write(current: string | null, ids: readonly string[]): void;
   /** The same with keys of other texts than their ids; the first encrypts. */
   writeKeys(seeds: Readonly<Record<string, string>>): void;
+  text(): string;
   remove(): void;
 }
 
@@ -35,6 +36,7 @@ export function payloadKeysFile(current: string | null, ids: readonly string[]):
     path,
     write,
     writeKeys: (seeds) => put(Object.keys(seeds)[0] ?? null, Object.entries(seeds)),
+    text: () => readFileSync(path, 'utf8'),
     remove: () => rmSync(folder, { recursive: true }),
   };
 }

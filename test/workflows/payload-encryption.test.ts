@@ -1,12 +1,15 @@
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger } from '@temporalio/worker';
 import { nudgeDeposit } from '../../src/client/deposits.js';
-import { connectTemporal } from '../../src/client/temporal.js';
+import { keyIdOf } from '../../src/client/encryption-codec.js';
+import { ensureStanding, schedulesOf } from '../../src/client/standing.js';
+import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { depositWorkflowId } from '../../src/contracts/ids.js';
 import { clearTexts } from '../support/clear-texts.js';
 import { type PayloadKeysFile, payloadKeysFile } from '../support/payload-keys.js';
 import { eventually } from '../support/simulated-custody.js';
 import { bundleMutant, type MutantBundle } from '../support/worker-mutants.js';
+import { makeNamespace } from '../support/worker-namespaces.js';
 import { arrive, depositInput, depositRow, makeKnownAddress } from '../support/worker-rows.js';
 import { installRuntime, openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
@@ -79,32 +82,32 @@ test('without keys the same bundle leaves messages readable, in the history and 
   expect(text).toContain(`workflowExecutionFailedEventAttributes.failure.message ${CANARY}`);
 });
 
-test.each([0, undefined])(
-  'encryption is switched on over work that runs, %s workflows in the cache',
-  async (cached) => {
-    const before = await open({});
-    const cache = cached === undefined ? {} : { maxCachedWorkflows: cached };
-    worker = await before.startWorker(cache);
-    const ref = await arrive(before, await makeKnownAddress(before), { status: 'confirming' });
-    const input = depositInput(ref);
-    await nudgeDeposit(before.temporal, input, { start: true });
-    await eventually(async () => (await depositRow(before, ref))?.state === 'confirming');
-    await worker.stop();
+test.each([
+  ['with cached workflows', undefined],
+  ['when every task replays its workflow', 0],
+] as const)('encryption is switched on over work that runs, %s', async (_how, cached) => {
+  const before = await open({});
+  const cache = cached === undefined ? {} : { maxCachedWorkflows: cached };
+  worker = await before.startWorker(cache);
+  const ref = await arrive(before, await makeKnownAddress(before), { status: 'confirming' });
+  const input = depositInput(ref);
+  await nudgeDeposit(before.temporal, input, { start: true });
+  await eventually(async () => (await depositRow(before, ref))?.state === 'confirming');
+  await worker.stop();
 
-    // The same queue and database, as after a restart with the setting.
-    const config = { ...before.config, SVERKA_PAYLOAD_KEYS_FILE: keys.path };
-    const after = { ...before, config, temporal: connectTemporal(config) };
-    worker = await before.startWorker({ ...cache, keysFile: keys.path });
-    await before.custody.drive('PATCH', `/_sim/deposits/${ref}`, { status: 'completed' });
-    await nudgeDeposit(after.temporal, input, { start: true });
-    const id = depositWorkflowId(input);
-    expect(await after.temporal.client.workflow.getHandle(id).result()).toMatchObject({ state: 'final' });
-    const text = await readable(before, id);
-    expect(text).toContain(`workflowExecutionStartedEventAttributes.input.payloads {"book":"live"`);
-    expect(text).not.toContain('workflowExecutionCompletedEventAttributes.result.payloads {');
-    await after.temporal.connection.close();
-  },
-);
+  // The same queue and database, as after a restart with the setting.
+  const config = { ...before.config, SVERKA_PAYLOAD_KEYS_FILE: keys.path };
+  const after = { ...before, config, temporal: connectTemporal(config) };
+  worker = await before.startWorker({ ...cache, keysFile: keys.path });
+  await before.custody.drive('PATCH', `/_sim/deposits/${ref}`, { status: 'completed' });
+  await nudgeDeposit(after.temporal, input, { start: true });
+  const id = depositWorkflowId(input);
+  expect(await after.temporal.client.workflow.getHandle(id).result()).toMatchObject({ state: 'final' });
+  const text = await readable(before, id);
+  expect(text).toContain(`workflowExecutionStartedEventAttributes.input.payloads {"book":"live"`);
+  expect(text).not.toContain('workflowExecutionCompletedEventAttributes.result.payloads {');
+  await after.temporal.connection.close();
+});
 
 test('a run of a schedule opens the arguments that were encrypted for the schedule', async () => {
   const scheduling = await open();
@@ -145,4 +148,29 @@ test('a worker without the key does not touch what is encrypted, and one with it
   await worker.stop();
   worker = await locked.startWorker();
   expect(await handle.result()).toMatchObject({ state: 'final' });
+});
+
+test('a rotation is followed by the schedules, so that the old key can go once its histories have', async () => {
+  keys.write('k1', ['k1']);
+  const namespace = await makeNamespace();
+  world = await openWorkerWorld({ namespace, settings: { SVERKA_PAYLOAD_KEYS_FILE: keys.path } });
+  const { config } = world;
+  const keyIds = async (temporal: Temporal) => {
+    const ids = schedulesOf(temporal, config).map(({ scheduleId }) => scheduleId);
+    const raws = await Promise.all(
+      ids.map(async (id) => (await temporal.client.schedule.getHandle(id).describe()).raw),
+    );
+    return raws.map(({ schedule }) => keyIdOf(schedule?.action?.startWorkflow?.userMetadata?.summary));
+  };
+  await ensureStanding(world.temporal, config);
+  expect(new Set(await keyIds(world.temporal))).toEqual(new Set(['k1']));
+  keys.write('k2', ['k1', 'k2']);
+  const rotated = connectTemporal(config);
+  await ensureStanding(rotated, config);
+  expect(new Set(await keyIds(rotated))).toEqual(new Set(['k2']));
+  keys.write('k2', ['k2']);
+  const without = connectTemporal(config);
+  expect(await keyIds(without)).toHaveLength(schedulesOf(world.temporal, config).length);
+  await expect(keyIds(world.temporal)).rejects.toThrow(/holds only k1: put it back/);
+  for (const each of [rotated, without]) await each.connection.close();
 });
