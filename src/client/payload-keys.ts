@@ -52,13 +52,13 @@ function* problemsOf(content: unknown): Generator<string> {
   const { current, keys, ...rest } = content;
   const unknown = Object.keys(rest);
   if (unknown.length > 0) yield `it may only have current and keys, and has ${unknown.length} more: remove them`;
-  const entries = Object.entries(keys as Record<string, unknown>);
+  const entries = Object.entries(keys);
   if (entries.length === 0) yield 'it has no key: make one with `openssl rand -base64 32`';
   for (const [at, [id, key]] of entries.entries()) {
     if (!PAYLOAD_KEY_ID.test(id)) yield `the id of key ${at + 1} is not 1 to 64 letters, digits, dots, _ or -`;
     else if (!isKey(key)) yield `key ${id} is not ${KEY_BYTES} bytes in base64: \`openssl rand -base64 32\` makes one`;
   }
-  const isNamed = typeof current === 'string' && Object.hasOwn(keys as object, current);
+  const isNamed = typeof current === 'string' && Object.hasOwn(keys, current);
   if (current !== null && !isNamed) yield 'current names none of the keys: name one, or null to encrypt nothing';
 }
 

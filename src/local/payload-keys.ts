@@ -48,8 +48,8 @@ export function ensurePayloadKeys(file: string): boolean {
 }
 
 /**
- * One half of a rotation. `add` puts a new key beside the others, which encrypts nothing yet; `use` makes the newest one
- * encrypt. Between them every process must have read the file again. Answers the id of the newest key.
+ * One half of a rotation. `add` puts a new key beside the others, which encrypts nothing yet; `use` makes the newest
+ * one encrypt. Between them every process must have read the file again. Answers the id of the newest key.
  */
 export function rotatePayloadKeys(file: string, step: 'add' | 'use'): string {
   const { current, keys } = read(file);

@@ -30,8 +30,8 @@ afterAll(async () => {
 });
 
 /** What runs here, with these keys. */
-function setRun(payloadKeysFile?: string): void {
-  const of = payloadKeysFile === undefined ? {} : { payloadKeysFile };
+function setRun(file?: string): void {
+  const of = file === undefined ? {} : { payloadKeysFile: file };
   const { address: temporalAddress } = testTemporal();
   const { TEMPORAL_NAMESPACE: temporalNamespace, SVERKA_TASK_QUEUE: taskQueue } = world.config;
   const run = runWithConsole(world.database.urlFor('console'));

@@ -9,7 +9,7 @@ import { REPOSITORY_ROOT } from '../support/tree-files.js';
 
 const WITHIN_MS = 240_000;
 const missing = noBrowser();
-const inBrowser = missing === null ? test : test.skip;
+const inBrowser = missing === null ? describe : describe.skip;
 if (missing !== null) process.stdout.write(`Temporal's UI is not looked at: ${missing}.\n`);
 
 let folder: ProductFolder;
@@ -96,36 +96,42 @@ test(
   WITHIN_MS,
 );
 
-inBrowser(
-  "Temporal's UI shows payloads in clear once the browser has signed in at the codec",
-  async () => {
-    const { codecUrl, codecToken, temporalUiUrl } = product.run();
-    const browser = await openBrowser();
-    const { page } = await browser.open(`${temporalUiUrl}/namespaces/default/workflows/${workflowId}`);
-    const merchant = product.run().merchants[0]?.id ?? '';
-    const text = () => page.locator('main').innerText();
-    await eventually('the run is shown', async () => (await text()).includes('depositAddress'));
-    await eventually('its payload is shown, encrypted', async () => (await text()).includes('encryption-key-id'));
-    await page.goto(`${codecUrl}/sign-in`);
-    await page.fill('input[name=token]', codecToken ?? '');
-    await page.click('button');
-    await eventually('the session is open', async () => (await text()).includes('Signed in'));
-    await page.goto(`${temporalUiUrl}/namespaces/default/workflows`);
-    // What a person ticks in the UI's dialog "Configure Codec Server".
-    await page.evaluate(
-      ([endpoint]) => {
-        const { localStorage } = globalThis as unknown as { localStorage: Record<string, string> };
-        Object.assign(localStorage, { endpoint, includeCredentials: 'true', overrideRemoteCodecConfiguration: 'true' });
-      },
-      [JSON.stringify(`${codecUrl}/codec`)],
-    );
-    await page.goto(`${temporalUiUrl}/namespaces/default/workflows/${workflowId}`);
-    await eventually('the payload is shown in clear', async () => (await text()).includes('"settlementMode"'));
-    expect(await text()).toContain(merchant);
-    await browser.close();
-  },
-  WITHIN_MS,
-);
+inBrowser('in a real browser', () => {
+  test(
+    "Temporal's UI shows payloads in clear once the browser has signed in at the codec",
+    async () => {
+      const { codecUrl, codecToken, temporalUiUrl } = product.run();
+      const browser = await openBrowser();
+      const { page } = await browser.open(`${temporalUiUrl}/namespaces/default/workflows/${workflowId}`);
+      const merchant = product.run().merchants[0]?.id ?? '';
+      const text = () => page.locator('main').innerText();
+      await eventually('the run is shown', async () => (await text()).includes('depositAddress'));
+      await eventually('its payload is shown, encrypted', async () => (await text()).includes('encryption-key-id'));
+      await page.goto(`${codecUrl}/sign-in`);
+      await page.fill('input[name=token]', codecToken ?? '');
+      await page.click('button');
+      await eventually('the session is open', async () => (await text()).includes('Signed in'));
+      await page.goto(`${temporalUiUrl}/namespaces/default/workflows`);
+      // What a person ticks in the UI's dialog "Configure Codec Server".
+      await page.evaluate(
+        ([endpoint]) => {
+          const { localStorage } = globalThis as unknown as { localStorage: Record<string, string> };
+          Object.assign(localStorage, {
+            endpoint,
+            includeCredentials: 'true',
+            overrideRemoteCodecConfiguration: 'true',
+          });
+        },
+        [JSON.stringify(`${codecUrl}/codec`)],
+      );
+      await page.goto(`${temporalUiUrl}/namespaces/default/workflows/${workflowId}`);
+      await eventually('the payload is shown in clear', async () => (await text()).includes('"settlementMode"'));
+      expect(await text()).toContain(merchant);
+      await browser.close();
+    },
+    WITHIN_MS,
+  );
+});
 
 test(
   'started without the flag, what was encrypted is still opened, and nothing is encrypted any more',

@@ -1,7 +1,7 @@
 import { EncryptionCodec } from '../../src/client/encryption-codec.js';
 import { readPayloadKeys } from '../../src/client/payload-keys.js';
 import { createCodecApp } from '../../src/http/codec/app.js';
-import { SESSION_SECONDS, sessionCookie } from '../../src/http/codec/authentication.js';
+import { SESSION_SECONDS, sessionCookie } from '../../src/http/codec/codec-access.js';
 import { CODEC_BODY_BYTES_MAX } from '../../src/http/codec/payloads.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';

@@ -5,7 +5,7 @@ import type { Metrics } from '../../telemetry/metrics.js';
 import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
 import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
-import { type CodecAccess, requireCaller, requireOrigin } from './authentication.js';
+import { type CodecAccess, requireCaller, requireOrigin } from './codec-access.js';
 import { readPayloads, writePayloads } from './payloads.js';
 import { signIn, signInPage } from './sign-in.js';
 

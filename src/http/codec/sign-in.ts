@@ -1,6 +1,6 @@
 import { readBytes } from '../gateway/body.js';
 import { Problem } from '../problem.js';
-import { type CodecAccess, isToken, sessionCookie } from './authentication.js';
+import { type CodecAccess, isToken, sessionCookie } from './codec-access.js';
 
 const FORM_BYTES_MAX = 4_096;
 /** No script, no style, nothing from elsewhere, in nobody's frame. */
@@ -14,7 +14,8 @@ export function signInPage(said: string | null = null, status = 200): Response {
 <body><main><h1>Payload codec</h1>${note}
 <p>Temporal's UI shows payloads in clear once this browser has shown the token of the codec, for eight hours, and where
 the UI is told to include cross-origin credentials.</p>
-<form method="post" action="sign-in"><label>Token <input type="password" name="token" required autocomplete="off"></label>
+<form method="post" action="sign-in">
+<label>Token <input type="password" name="token" required autocomplete="off"></label>
 <button>Sign in</button></form></main></body></html>
 `;
   const headers = { 'content-type': 'text/html; charset=utf-8', 'content-security-policy': POLICY };

@@ -46,9 +46,10 @@ export function isToken(text: string, { token }: CodecAccess): boolean {
 /** `Set-Cookie` of a browser that has shown the token. It does not hold the token, and ends by itself. */
 export function sessionCookie(access: CodecAccess, now: number = Date.now()): string {
   const until = Math.floor(now / 1_000) + SESSION_SECONDS;
+  const value = `${COOKIE}=${until}.${sign(until, access)}`;
   const secure = access.uiOrigin.startsWith('https:') ? '; Secure' : '';
   // Strict: sent from a page of the same site alone, which the UI must be (other ports of one host are).
-  return `${COOKIE}=${until}.${sign(until, access)}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
+  return `${value}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${SESSION_SECONDS}${secure}`;
 }
 
 function isSession(text: string, access: CodecAccess): boolean {
