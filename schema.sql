@@ -219,6 +219,65 @@ create table sverka.breaker (
   constraint breaker_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])))
 ); -- sverka_owner
 
+create table sverka.card (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  cardholder_id text not null,
+  product text not null,
+  asset text not null,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text,
+  last4 text,
+  expires text,
+  provider_status text,
+  provider_read_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_pkey PRIMARY KEY (id),
+  constraint card_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint card_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_check CHECK (((state = ANY (ARRAY['pending'::text, 'failed'::text])) OR (num_nulls(provider_ref, last4, expires) = 0))),
+  constraint card_expires_check CHECK ((expires ~ '^20[0-9]{2}-(0[1-9]|1[0-2])$'::text)),
+  constraint card_id_check CHECK ((id ~ '^card_[0-9a-z]{26}$'::text)),
+  constraint card_last4_check CHECK ((last4 ~ '^[0-9]{4}$'::text)),
+  constraint card_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
+create table sverka.card_fee (
+  merchant_id text,
+  product text not null,
+  asset text not null,
+  amount numeric(38,0) not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_fee_merchant_id_product_asset_key UNIQUE NULLS NOT DISTINCT (merchant_id, product, asset),
+  constraint card_fee_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_fee_amount_check CHECK (((amount >= (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint card_fee_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
+create table sverka.card_fee_change (
+  id bigint not null generated always as identity,
+  merchant_id text,
+  product text not null,
+  asset text not null,
+  before numeric(38,0),
+  after numeric(38,0) not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_fee_change_pkey PRIMARY KEY (id),
+  constraint card_fee_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_fee_change_set_by_check CHECK ((set_by <> ''::text))
+); -- sverka_owner
+
 create table sverka.cardholder (
   id text not null,
   book text not null,
@@ -331,9 +390,11 @@ create table sverka.decision (
   evidence jsonb not null default '{}'::jsonb,
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
+  argument text,
   constraint decision_pkey PRIMARY KEY (id),
   constraint decision_subject_type_subject_id_stage_key UNIQUE (subject_type, subject_id, stage),
   constraint decision_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint decision_argument_check CHECK ((argument <> ''::text)),
   constraint decision_id_check CHECK ((id ~ '^dec_[0-9a-z]{26}$'::text)),
   constraint decision_reason_check CHECK (((length(btrim(reason)) >= 1) AND (length(btrim(reason)) <= 1000))),
   constraint decision_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
@@ -521,6 +582,58 @@ create table sverka.inbox_conflict (
   constraint inbox_conflict_body_hash_check CHECK ((octet_length(body_hash) = 32))
 ); -- sverka_owner
 
+create table sverka.issuance (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  card_id text not null,
+  generation integer not null default 0,
+  cardholder_id text not null,
+  cardholder_revision integer not null,
+  product text not null,
+  asset text not null,
+  load_amount numeric(38,0) not null,
+  fee_amount numeric(38,0) not null,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text,
+  provider_status text,
+  decline_reason text,
+  movement_ids text[] not null default '{}'::text[],
+  flag text,
+  contradiction text,
+  accepted_contradiction text,
+  needs_operator boolean not null default false,
+  applied_ticket bigint not null default 0,
+  submitted_by text,
+  submitted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  last_read_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  workflow_id text not null,
+  looks integer not null default 0,
+  constraint issuance_pkey PRIMARY KEY (id),
+  constraint issuance_card_id_generation_key UNIQUE (card_id, generation),
+  constraint issuance_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint issuance_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint issuance_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint issuance_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint issuance_check CHECK (((flag IS NULL) OR (contradiction IS NOT NULL))),
+  constraint issuance_check1 CHECK (((state <> 'active'::text) OR (provider_ref IS NOT NULL))),
+  constraint issuance_fee_amount_check CHECK (((fee_amount >= (0)::numeric) AND (fee_amount <> 'NaN'::numeric))),
+  constraint issuance_generation_check CHECK ((generation >= 0)),
+  constraint issuance_id_check CHECK ((id ~ '^iss_[0-9a-z]{26}$'::text)),
+  constraint issuance_load_amount_check CHECK (((load_amount >= (0)::numeric) AND (load_amount <> 'NaN'::numeric))),
+  constraint issuance_looks_check CHECK ((looks >= 0)),
+  constraint issuance_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
 create table sverka.ledger_import (
   file_hash bytea not null,
   lines jsonb not null,
@@ -663,6 +776,9 @@ CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
+CREATE INDEX card_owner ON sverka.card USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX card_provider_ref ON sverka.card USING btree (book, provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX cardholder_reference ON sverka.cardholder USING btree (book, merchant_id, reference);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
@@ -679,6 +795,9 @@ CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (
 CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
+CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
+CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
+CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
@@ -721,6 +840,12 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.entry F
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movement FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('card'); -- enabled always
+CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH ROW WHEN (((old.state = 'failed'::text) AND (new.state = 'pending'::text))) EXECUTE FUNCTION sverka.guard_card_again(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.card_fee_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
 CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
@@ -741,6 +866,11 @@ CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit_address FOR
 CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, network, asset, settlement_mode, settlement_asset, provider, provider_account, provider_ref, address, tag ON sverka.deposit_address FOR EACH ROW WHEN (((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.network IS DISTINCT FROM new.network)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.address IS NOT NULL) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.address IS DISTINCT FROM new.address)) OR (old.tag IS DISTINCT FROM new.tag))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('issuance'); -- enabled always
+CREATE TRIGGER guard_issue_again BEFORE INSERT ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_issue_again(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('issuance'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.issuance FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.issuance FOR EACH ROW WHEN ((((((((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.cardholder_id IS DISTINCT FROM new.cardholder_id)) OR (old.cardholder_revision IS DISTINCT FROM new.cardholder_revision)) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.load_amount IS DISTINCT FROM new.load_amount)) OR (old.fee_amount IS DISTINCT FROM new.fee_amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
 CREATE TRIGGER keep_posted BEFORE UPDATE ON sverka.ledger_import FOR EACH ROW WHEN ((old.state = 'posted'::text)) EXECUTE FUNCTION sverka.keep_posted(); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.ledger_import FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -1236,6 +1366,19 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.guard_card_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka.issuance i where i.card_id = new.id and i.state = 'reserved') then
+    raise exception 'card %: nothing issues it again', new.id using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.guard_cardholder()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1281,6 +1424,25 @@ begin
       where u.id = new.user_id and u.disabled_at is null
         and r.subject_type = new.subject_type and r.choice = new.choice) then
     raise exception 'this person may not decide this on a %', new.subject_type using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_issue_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.generation > 0 and not exists (
+    select from sverka.issuance before
+      join sverka.decision d on d.subject_type = 'issuance' and d.subject_id = before.id and d.choice = 'issue_again'
+        and new.actor = 'user:' || d.user_id
+      where before.card_id = new.card_id and before.generation = new.generation - 1
+        and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
+    raise exception 'issuance %: a card is issued again only by a person''s decision', new.id
+      using errcode = 'insufficient_privilege';
   end if;
   return new;
 end $function$
@@ -1397,6 +1559,19 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select i.workflow_id from sverka.issuance i
+    where i.book = of_book and i.provider = of_provider and i.provider_account = of_account
+      and (i.id = of_ref or i.provider_ref = of_ref)
+    order by i.id desc limit 1;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.keep_posted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1465,6 +1640,16 @@ CREATE OR REPLACE FUNCTION sverka.refuse_delete()
 AS $function$
 begin
   raise exception '% keeps every row: % refused', tg_table_name, tg_op using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.refuse_new_card_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
+    using errcode = 'check_violation';
 end $function$
 ; -- sverka_owner
 
@@ -1640,6 +1825,28 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare known numeric;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sverka.card_fee', 0));
+  select f.amount into known from sverka.card_fee f
+    where f.merchant_id is not distinct from of_merchant and f.product = of_product and f.asset = of_asset;
+  if known = new_amount then return false; end if;
+  insert into sverka.card_fee (merchant_id, product, asset, amount, set_by)
+  values (of_merchant, of_product, of_asset, new_amount, new_set_by)
+  on conflict (merchant_id, product, asset)
+    do update set amount = excluded.amount, set_by = excluded.set_by, set_at = clock_timestamp();
+  insert into sverka.card_fee_change (merchant_id, product, asset, before, after, set_by)
+  values (of_merchant, of_product, of_asset, known, new_amount, new_set_by);
+  return true;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
  RETURNS text
  LANGUAGE sql
@@ -1717,6 +1924,13 @@ grant select on sverka.audit_seal to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
+grant select on sverka.card to sverka_console;
+grant select on sverka.card to sverka_gateway;
+grant insert, select, update on sverka.card to sverka_worker;
+grant select on sverka.card_fee to sverka_console;
+grant select on sverka.card_fee to sverka_gateway;
+grant select on sverka.card_fee to sverka_worker;
+grant select on sverka.card_fee_change to sverka_console;
 grant select on sverka.cardholder to sverka_console;
 grant select on sverka.cardholder to sverka_gateway;
 grant select on sverka.cardholder to sverka_worker;
@@ -1751,6 +1965,9 @@ grant select on sverka.inbox to sverka_console;
 grant insert, select, update on sverka.inbox to sverka_worker;
 grant select on sverka.inbox_conflict to sverka_console;
 grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.issuance to sverka_console;
+grant select on sverka.issuance to sverka_gateway;
+grant insert, select, update on sverka.issuance to sverka_worker;
 grant select on sverka.ledger_import to sverka_console;
 grant select, update on sverka.ledger_import to sverka_worker;
 grant select on sverka.merchant to sverka_console;
@@ -1800,6 +2017,7 @@ grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_co
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
 grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
+grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
@@ -1811,4 +2029,5 @@ grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

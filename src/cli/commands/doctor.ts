@@ -1,4 +1,5 @@
 import type { Command, Context } from '../command.js';
+import { checkCards } from '../doctor/check-cards.js';
 import { checkGateway, checkReadiness, checkSimulators } from '../doctor/check-http.js';
 import { checkNode, checkOpsNamed, checkProcesses, checkProfileFile, checkSecrets } from '../doctor/check-machine.js';
 import { checkPostgres } from '../doctor/check-postgres.js';
@@ -47,6 +48,7 @@ async function examine(context: Context): Promise<Finding[]> {
     checkReadiness(opsUrls),
     checkGateway(gatewayUrl),
     checkSimulators(run?.simulators ?? {}),
+    checkCards(context.db(), run),
   ]);
   return [node, checkProfileFile(profile), ...machine, ...asked.flat()];
 }
