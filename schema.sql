@@ -642,7 +642,9 @@ create table sverka.ledger_import (
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
   finished_at timestamp with time zone,
+  actor text not null default 'cli'::text,
   constraint ledger_import_pkey PRIMARY KEY (file_hash),
+  constraint ledger_import_actor_check CHECK (((actor = 'cli'::text) OR (actor ~ '^user:usr_[0-9a-z]{26}$'::text))),
   constraint ledger_import_check CHECK (((state = 'requested'::text) = (finished_at IS NULL))),
   constraint ledger_import_file_hash_check CHECK ((octet_length(file_hash) = 32)),
   constraint ledger_import_lines_check CHECK (((jsonb_typeof(lines) = 'array'::text) AND ((jsonb_array_length(lines) >= 1) AND (jsonb_array_length(lines) <= 1000)))),
@@ -1269,6 +1271,43 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.bury(letter text, of_inbox text, with_reason text, with_attempts integer, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with parked as (
+    update sverka.inbox set status = 'parked', reason = with_reason where id = of_inbox returning id, book)
+  insert into sverka.dead_letter as l (id, inbox_id, book, reason, attempts, trace_id)
+    select letter, p.id, p.book, with_reason, with_attempts, with_trace from parked p
+    on conflict (inbox_id) do update set reason = excluded.reason, attempts = l.attempts + excluded.attempts,
+      trace_id = excluded.trace_id, closed_at = null, closed_how = null;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.close_applied_dead_letters()
+ RETURNS SETOF text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
+    from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done' returning l.inbox_id;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id)
+    values (of_decision, with_outcome, with_detail, with_trace);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea)
  RETURNS void
  LANGUAGE sql
@@ -1346,6 +1385,31 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.decide_dead_letter(letter text, with_choice text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if num_nulls(letter, with_choice) > 0 then return; end if;
+  if not exists (
+    select from sverka.decision d
+      where (d.subject_type, d.subject_id, d.choice) = ('dead_letter', letter, with_choice)
+        and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
+    raise exception 'nobody has decided to % this dead letter', with_choice using errcode = 'insufficient_privilege';
+  end if;
+  if with_choice = 'replay' then
+    update sverka.inbox set status = 'pending', attempts = 0, armed = armed + 1, next_attempt_at = clock_timestamp()
+      where id = (select inbox_id from sverka.dead_letter where id = letter);
+    update sverka.dead_letter set replays = replays + 1 where id = letter;
+  else
+    update sverka.dead_letter set closed_at = clock_timestamp(), closed_how = 'abandoned'
+      where id = letter and closed_at is null;
+  end if;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1363,6 +1427,26 @@ begin
   where id = the_id;
   delete from sverka.cardholder_key where cardholder_id = the_id;
   return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.finish_ledger_import(of_hash bytea, with_state text, with_problems jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare posted int;
+begin
+  select count(*) into posted from ledger.movement m
+    where m.xid = pg_current_xact_id() and m.subject_type = 'ledger_import' and m.subject_id = encode(of_hash, 'hex');
+  if exists (select from sverka.ledger_import i where i.file_hash = of_hash
+      and posted <> case with_state when 'posted' then jsonb_array_length(i.lines) else 0 end) then
+    raise exception 'a file that posted % movements now cannot be %', posted, with_state
+      using errcode = 'insufficient_privilege';
+  end if;
+  update sverka.ledger_import set state = with_state, problems = with_problems, finished_at = clock_timestamp()
+    where file_hash = of_hash and state = 'requested';
 end $function$
 ; -- sverka_owner
 
@@ -1581,6 +1665,29 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.lock_dead_letter(letter text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform from sverka.inbox where id = (select inbox_id from sverka.dead_letter where id = letter) for no key update;
+  perform from sverka.dead_letter where id = letter for no key update;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text)
+ RETURNS SETOF record
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select i.file_hash, i.lines, i.trace_id from sverka.ledger_import i
+    where i.state = 'requested' order by i.created_at limit 1 for update skip locked;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.new_id(prefix text)
  RETURNS text
  LANGUAGE sql
@@ -1695,17 +1802,23 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text)
+CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  insert into sverka.ledger_import as i (file_hash, lines, trace_id) values (with_hash, with_lines, with_trace)
-  on conflict (file_hash) do update set
-    lines = excluded.lines, state = 'requested', problems = '[]', trace_id = excluded.trace_id, finished_at = null
+begin
+  if by_actor <> 'cli' and not exists (
+    select from sverka."user" u where by_actor = 'user:' || u.id and u.disabled_at is null) then
+    raise exception 'there is no such person' using errcode = 'insufficient_privilege';
+  end if;
+  insert into sverka.ledger_import as i (file_hash, lines, actor, trace_id)
+    values (with_hash, with_lines, by_actor, with_trace)
+  on conflict (file_hash) do update set lines = excluded.lines, state = 'requested', problems = '[]',
+    actor = excluded.actor, trace_id = excluded.trace_id, finished_at = null
     where i.state = 'refused';
-$function$
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.resolve_alert(alert_key text)
@@ -1847,6 +1960,34 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare untrue text;
+begin
+  select t.type || ' of ' || t.subject_id into untrue
+    from unnest(types, books, merchant_ids, subject_types, subject_ids, versions)
+      as t(type, book, merchant_id, subject_type, subject_id, version)
+    where exists (select from sverka.state_move m where m.subject_type = t.subject_type)
+      and not exists (
+        select from sverka.audit a
+          where (a.subject_id, a.subject_type, a.book, a.merchant_id)
+              = (t.subject_id, t.subject_type, t.book, t.merchant_id)
+            and ((a.version = t.version and t.type = a.subject_type || '.' || a.to_state)
+              or not exists (select from sverka.state_move m
+                where m.subject_type = t.subject_type and t.type = m.subject_type || '.' || m.to_state)))
+    limit 1;
+  if found then
+    raise exception 'no event % without its move', untrue using errcode = 'insufficient_privilege';
+  end if;
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+    select * from unnest(ids, types, books, merchant_ids, subject_types, subject_ids, versions, bodies, trace_ids);
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
  RETURNS text
  LANGUAGE sql
@@ -1942,13 +2083,13 @@ grant select on sverka.customer to sverka_console;
 grant select on sverka.customer to sverka_gateway;
 grant insert, select on sverka.customer to sverka_worker;
 grant select on sverka.dead_letter to sverka_console;
-grant insert, select, update on sverka.dead_letter to sverka_worker;
+grant select on sverka.dead_letter to sverka_worker;
 grant insert, select on sverka.decision to sverka_console;
 grant select on sverka.decision to sverka_worker;
 grant select on sverka.decision_move to sverka_console;
 grant select on sverka.decision_move to sverka_worker;
 grant select on sverka.decision_outcome to sverka_console;
-grant insert, select on sverka.decision_outcome to sverka_worker;
+grant select on sverka.decision_outcome to sverka_worker;
 grant select on sverka.decision_right to sverka_console;
 grant select on sverka.decision_right to sverka_worker;
 grant select on sverka.deposit to sverka_console;
@@ -1958,7 +2099,7 @@ grant select on sverka.deposit_address to sverka_console;
 grant select on sverka.deposit_address to sverka_gateway;
 grant insert, select, update on sverka.deposit_address to sverka_worker;
 grant select on sverka.event to sverka_console;
-grant insert, select on sverka.event to sverka_worker;
+grant select on sverka.event to sverka_worker;
 grant select on sverka.event_seal to sverka_console;
 grant select on sverka.event_seal to sverka_worker;
 grant select on sverka.inbox to sverka_console;
@@ -1969,7 +2110,7 @@ grant select on sverka.issuance to sverka_console;
 grant select on sverka.issuance to sverka_gateway;
 grant insert, select, update on sverka.issuance to sverka_worker;
 grant select on sverka.ledger_import to sverka_console;
-grant select, update on sverka.ledger_import to sverka_worker;
+grant select on sverka.ledger_import to sverka_worker;
 grant select on sverka.merchant to sverka_console;
 grant select on sverka.merchant to sverka_gateway;
 grant select on sverka.merchant to sverka_worker;
@@ -2010,24 +2151,32 @@ grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
+grant execute on sverka.bury(letter text, of_inbox text, with_reason text, with_attempts integer, with_trace text) to sverka_worker;
+grant execute on sverka.close_applied_dead_letters() to sverka_worker;
+grant execute on sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
 grant execute on sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval) to sverka_console;
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
+grant execute on sverka.decide_dead_letter(letter text, with_choice text) to sverka_worker;
 grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
+grant execute on sverka.finish_ledger_import(of_hash bytea, with_state text, with_problems jsonb) to sverka_worker;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
+grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
+grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
-grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text) to sverka_console;
+grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
 grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
+grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { connectTemporal } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
@@ -12,9 +11,11 @@ import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
-import { createEndpoints } from './http/relay/endpoints.js';
+import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
 import { createRelayNudge } from './http/relay/nudge.js';
-import { runUntilStopped } from './run-process.js';
+import { createPublicKeySource } from './providers/keys/keyring.js';
+import { sealBytes } from './providers/keys/seal-bytes.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
 
@@ -22,7 +23,7 @@ import { createCounter, createMetrics } from './telemetry/metrics.js';
 const BACKLOG_SECONDS = 60;
 const HEARTBEAT_MS = 10_000;
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'relay', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-relay' });
 const db = queriesOf(pool);
@@ -35,6 +36,10 @@ const counted = createCounter(metrics, {
 });
 const totals = { rejected: 0, failed: 0 };
 
+const publicKey = config.SVERKA_PUBLIC_KEYS_FILE ? createPublicKeySource(config.SVERKA_PUBLIC_KEYS_FILE) : null;
+const seal: SealBody | null = publicKey && ((body, place) => sealBytes(publicKey(), body, place));
+if (!seal) log.warn('No public key is configured, so bodies of an issuer are not kept: set SVERKA_PUBLIC_KEYS_FILE.');
+
 const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acceptDeliveries(db, batch)), {
   isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
   lanes: 2,
@@ -44,7 +49,7 @@ const nudge = createRelayNudge({ temporal, db }, (error) =>
   log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
-  endpoints: createEndpoints(config.providers),
+  endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,

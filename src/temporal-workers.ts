@@ -4,6 +4,8 @@ import type { Context } from '@temporalio/activity';
 import { type ActivityInboundCallsInterceptor, type NativeConnection, Worker } from '@temporalio/worker';
 import type { Config } from './config.js';
 import { providerTaskQueue, WORKFLOW_NAMES } from './contracts/ids.js';
+import { REPOSITORY } from './local/paths.js';
+import { isStaleBundle } from './local/workflow-bundle.js';
 
 /** Running activities get this long at a stop; a container's grace period must be longer. */
 const SHUTDOWN_GRACE_MS = 8_000;
@@ -42,7 +44,7 @@ export async function createWorkers(options: {
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
-      : { workflowBundle: { codePath: withAllWorkflows(config.SVERKA_WORKFLOW_BUNDLE) } }),
+      : { workflowBundle: { codePath: usableBundle(config.SVERKA_WORKFLOW_BUNDLE) } }),
   });
   const names = [...new Set(config.providers.map(({ provider }) => provider))];
   const providers = names.map((name) =>
@@ -55,9 +57,15 @@ export async function createWorkers(options: {
   return [workflows, ...(await Promise.all(providers))];
 }
 
-/** The same path; throws, naming them, when that bundle lacks workflows: their runs would wait for ever, unseen. */
-export function withAllWorkflows(codePath: string): string {
+/**
+ * The same path. Throws for a bundle of other sources than those here, and, naming them, for one that lacks workflows:
+ * their runs would wait for ever, unseen.
+ */
+export function usableBundle(codePath: string, repository = REPOSITORY): string {
   const code = readFileSync(codePath, 'utf8');
+  if (isStaleBundle(code, repository)) {
+    throw new Error(`${codePath} is of other sources than those here: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  }
   const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`));
   if (lacking.length === 0) return codePath;
   throw new Error(`${codePath} has no workflow ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);

@@ -11,6 +11,7 @@ import {
 import { decideDepositCommand } from './commands/deposit-decisions.js';
 import { listDepositsCommand, showDepositCommand } from './commands/deposits.js';
 import { doctorCommand } from './commands/doctor.js';
+import { rotateEncryptionCommand } from './commands/encryption-keys.js';
 import { decideIssuanceCommand } from './commands/issuance-decisions.js';
 import { listIssuancesCommand, showIssuanceCommand, unknownIssuancesCommand } from './commands/issuances.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.js';
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
   createKeyCommand,
   listKeysCommand,
   revokeKeyCommand,
+  rotateEncryptionCommand,
   listDepositsCommand,
   showDepositCommand,
   decideDepositCommand,

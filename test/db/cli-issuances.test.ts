@@ -74,7 +74,13 @@ describe('issuances list and show', () => {
     const shown = await cli.json(['issuances', 'show', issuance.id]);
     expect(shown).toMatchObject({
       ...{ object: 'issuance', ...issuance, card_id: body.id, merchant_id: it.merchant.id, book: 'live' },
-      ...{ product: 'instant', provider_status: 'active', flag: null, needs_operator: false, looks: expect.any(Number) },
+      ...{
+        product: 'instant',
+        provider_status: 'active',
+        flag: null,
+        needs_operator: false,
+        looks: expect.any(Number),
+      },
       ...{ alert: null, choices: [] },
     });
     expect({ ...(await cli.json(['issuances', 'show', body.id])), age_ms: 0, unread_ms: 0 }).toEqual({

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { withAllWorkflows } from '../../src/temporal-workers.js';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { usableBundle } from '../../src/temporal-workers.js';
 import { testTemporal } from '../support/test-temporal.js';
 import { bundleMutant } from '../support/worker-mutants.js';
 
@@ -49,7 +51,20 @@ test('a bundle that lacks a workflow is refused at the start of a worker, with i
   const mutant = await bundleMutant([
     { file: 'index.ts', from: "export { inboxSweep } from './inbox-sweep.js';\n", to: '' },
   ]);
-  expect(() => withAllWorkflows(mutant.path)).toThrow(/no workflow inboxSweep: bundle again/);
-  expect(withAllWorkflows(testTemporal().bundlePath)).toBe(testTemporal().bundlePath);
+  expect(() => usableBundle(mutant.path)).toThrow(/no workflow inboxSweep: bundle again/);
+  expect(usableBundle(testTemporal().bundlePath)).toBe(testTemporal().bundlePath);
   mutant.remove();
+});
+
+test('a bundle of other sources is refused at the start of a worker; without the sources it is taken', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-stale-'));
+  const file = join(folder, 'workflows.js');
+  const code = readBundle();
+  const stamp = /^\/\/ sverka-workflows ([0-9a-f]{16})$/m.exec(code)?.[1] ?? '';
+  writeFileSync(file, code.replace(stamp, '0'.repeat(16)));
+  expect(() => usableBundle(file)).toThrow(/other sources than those here: bundle again, or unset/);
+  expect(usableBundle(file, folder)).toBe(file);
+  writeFileSync(file, code.replace(`// sverka-workflows ${stamp}`, ''));
+  expect(usableBundle(file)).toBe(file);
+  rmSync(folder, { recursive: true });
 });
