@@ -12,9 +12,10 @@ const USAGE = `Usage: npm start [-- <flags>]
 
 Starts PostgreSQL, Temporal and every process of Sverka on this machine, plays the story, and stays until Ctrl-C.
 
-  --once       end after the story: with 0 only if every expectation held
-  --no-story   start everything and play nothing
-  -h, --help   print this
+  --once               end after the story: with 0 only if every expectation held
+  --no-story           start everything and play nothing
+  --encrypt-payloads   encrypt what Temporal keeps, and start the codec for its UI
+  -h, --help           print this
 
 Settings come from the environment: docs/reference/configuration.md lists them.
 `;
@@ -37,6 +38,7 @@ async function main(): Promise<void> {
   const stack = createStack({
     env: process.env,
     paths: localPaths(process.env),
+    encryptPayloads: flags['encrypt-payloads'] === true,
     migrate,
     seed,
     ensureKeyring,
@@ -70,10 +72,11 @@ async function main(): Promise<void> {
 }
 
 /** Ends with 2, as every command of ours does, when it is called in a wrong way. */
-function readFlags(): { once?: boolean | undefined; 'no-story'?: boolean | undefined; help?: boolean | undefined } {
+function readFlags(): Partial<Record<'once' | 'no-story' | 'encrypt-payloads' | 'help', boolean | undefined>> {
   const flag = { type: 'boolean' } as const;
+  const options = { once: flag, 'no-story': flag, 'encrypt-payloads': flag, help: { ...flag, short: 'h' } } as const;
   try {
-    return parseArgs({ options: { once: flag, 'no-story': flag, help: { ...flag, short: 'h' } } }).values;
+    return parseArgs({ options }).values;
   } catch (error) {
     say(error instanceof Error ? error.message : String(error));
     process.stderr.write(USAGE);
@@ -94,6 +97,7 @@ function links(run: RunFile): string {
     ['API docs', `${run.gatewayUrl}/docs`],
     ['Webhooks', `${run.relayUrl}/hooks/…`],
     ['Temporal UI', run.temporalUiUrl ?? `that of ${run.temporalAddress}`],
+    ...(run.codecUrl === null ? [] : [['Codec', `${run.codecUrl}/sign-in (token: codecToken in the file below)`]]),
     ['All of it', `${localPaths(process.env).runFile} (addresses, keys, process ids, log files)`],
   ];
   return `\n${rows.map(([name, link]) => `  ${name?.padEnd(12)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;

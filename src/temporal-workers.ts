@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '@temporalio/activity';
-import { type ActivityInboundCallsInterceptor, type NativeConnection, Worker } from '@temporalio/worker';
+import {
+  type ActivityInboundCallsInterceptor,
+  type NativeConnection,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import { createDataConverter, encrypts } from './client/data-converter.js';
 import type { Config } from './config.js';
 import { providerTaskQueue, WORKFLOW_NAMES } from './contracts/ids.js';
 import { REPOSITORY } from './local/paths.js';
@@ -28,8 +34,10 @@ export async function createWorkers(options: {
   maxCachedWorkflows?: number;
 }): Promise<Worker[]> {
   const { connection, config, activities, interceptor } = options;
+  const dataConverter = createDataConverter(config);
   const common = {
     connection,
+    dataConverter,
     namespace: config.TEMPORAL_NAMESPACE,
     activities,
     interceptors: { activity: [(context: Context) => ({ inbound: interceptor(context) })] },
@@ -44,7 +52,7 @@ export async function createWorkers(options: {
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
-      : { workflowBundle: { codePath: usableBundle(config.SVERKA_WORKFLOW_BUNDLE) } }),
+      : { workflowBundle: workflowBundle(config.SVERKA_WORKFLOW_BUNDLE, encrypts(dataConverter)) }),
   });
   const names = [...new Set(config.providers.map(({ provider }) => provider))];
   const providers = names.map((name) =>
@@ -57,16 +65,28 @@ export async function createWorkers(options: {
   return [workflows, ...(await Promise.all(providers))];
 }
 
+/** Said in front of a bundle: src/workflows/failure-converter.cjs then leaves failures readable. */
+const IN_CLEAR = 'globalThis.sverkaFailuresInClear = true;';
+
 /**
- * The same path. Throws for a bundle of other sources than those here, and, naming them, for one that lacks workflows:
- * their runs would wait for ever, unseen.
+ * The bundle of that file, whose failures are encrypted only where payloads are. Throws for one of other sources than
+ * those here, and, naming what is missing, when it lacks workflows (their runs would wait for ever, unseen) or the converter of failures (their messages would stand
+ * in histories in clear, unseen).
  */
-export function usableBundle(codePath: string, repository = REPOSITORY): string {
+export function workflowBundle(
+  codePath: string,
+  encrypted: boolean,
+  repository: string = REPOSITORY,
+): WorkflowBundleOption {
   const code = readFileSync(codePath, 'utf8');
   if (isStaleBundle(code, repository)) {
     throw new Error(`${codePath} is of other sources than those here: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
   }
-  const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`));
-  if (lacking.length === 0) return codePath;
-  throw new Error(`${codePath} has no workflow ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`)).map(
+    (name) => `workflow ${name}`,
+  );
+  if (!code.includes('sverkaFailuresInClear')) lacking.push('failure converter');
+  if (lacking.length > 0)
+    throw new Error(`${codePath} has no ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  return encrypted ? { codePath } : { code: `${IN_CLEAR}${code}` };
 }

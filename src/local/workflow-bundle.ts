@@ -17,6 +17,7 @@ export async function ensureWorkflowBundle(input: { repository: string; folder: 
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(input.repository, 'src/workflows/index.ts'),
+    failureConverterPath: join(input.repository, 'src/workflows/failure-converter.cjs'),
     logger: new DefaultLogger('WARN'),
   });
   mkdirSync(input.folder, { recursive: true });

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { usableBundle } from '../../src/temporal-workers.js';
+import { workflowBundle } from '../../src/temporal-workers.js';
 import { testTemporal } from '../support/test-temporal.js';
 import { bundleMutant } from '../support/worker-mutants.js';
 
@@ -51,9 +51,19 @@ test('a bundle that lacks a workflow is refused at the start of a worker, with i
   const mutant = await bundleMutant([
     { file: 'index.ts', from: "export { inboxSweep } from './inbox-sweep.js';\n", to: '' },
   ]);
-  expect(() => usableBundle(mutant.path)).toThrow(/no workflow inboxSweep: bundle again/);
-  expect(usableBundle(testTemporal().bundlePath)).toBe(testTemporal().bundlePath);
+  expect(() => workflowBundle(mutant.path, false)).toThrow(/no workflow inboxSweep: bundle again/);
+  const codePath = testTemporal().bundlePath;
+  expect(workflowBundle(codePath, true)).toEqual({ codePath });
   mutant.remove();
+});
+
+test('a bundle without the converter of failures is refused: their messages would stand in clear', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-bundle-'));
+  const path = join(folder, 'bundle.js');
+  writeFileSync(path, readBundle().replaceAll('sverkaFailuresInClear', 'somethingElse'));
+  for (const encrypted of [true, false])
+    expect(() => workflowBundle(path, encrypted)).toThrow(/no failure converter: bundle again/);
+  rmSync(folder, { recursive: true });
 });
 
 test('a bundle of other sources is refused at the start of a worker; without the sources it is taken', () => {
@@ -62,9 +72,9 @@ test('a bundle of other sources is refused at the start of a worker; without the
   const code = readBundle();
   const stamp = /^\/\/ sverka-workflows ([0-9a-f]{16})$/m.exec(code)?.[1] ?? '';
   writeFileSync(file, code.replace(stamp, '0'.repeat(16)));
-  expect(() => usableBundle(file)).toThrow(/other sources than those here: bundle again, or unset/);
-  expect(usableBundle(file, folder)).toBe(file);
+  expect(() => workflowBundle(file, true)).toThrow(/other sources than those here: bundle again, or unset/);
+  expect(workflowBundle(file, true, folder)).toEqual({ codePath: file });
   writeFileSync(file, code.replace(`// sverka-workflows ${stamp}`, ''));
-  expect(usableBundle(file)).toBe(file);
+  expect(workflowBundle(file, true)).toEqual({ codePath: file });
   rmSync(folder, { recursive: true });
 });
