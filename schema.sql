@@ -264,6 +264,20 @@ create table sverka.card_fee (
   constraint card_fee_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
 ); -- sverka_owner
 
+create table sverka.card_fee_change (
+  id bigint not null generated always as identity,
+  merchant_id text,
+  product text not null,
+  asset text not null,
+  before numeric(38,0),
+  after numeric(38,0) not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_fee_change_pkey PRIMARY KEY (id),
+  constraint card_fee_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_fee_change_set_by_check CHECK ((set_by <> ''::text))
+); -- sverka_owner
+
 create table sverka.cardholder (
   id text not null,
   book text not null,
@@ -603,6 +617,7 @@ create table sverka.issuance (
   created_at timestamp with time zone not null default clock_timestamp(),
   updated_at timestamp with time zone not null default clock_timestamp(),
   workflow_id text not null,
+  looks integer not null default 0,
   constraint issuance_pkey PRIMARY KEY (id),
   constraint issuance_card_id_generation_key UNIQUE (card_id, generation),
   constraint issuance_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
@@ -615,6 +630,7 @@ create table sverka.issuance (
   constraint issuance_generation_check CHECK ((generation >= 0)),
   constraint issuance_id_check CHECK ((id ~ '^iss_[0-9a-z]{26}$'::text)),
   constraint issuance_load_amount_check CHECK (((load_amount >= (0)::numeric) AND (load_amount <> 'NaN'::numeric))),
+  constraint issuance_looks_check CHECK ((looks >= 0)),
   constraint issuance_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
 ); -- sverka_owner
 
@@ -831,6 +847,7 @@ CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH R
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.card_fee_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
 CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
@@ -1921,6 +1938,28 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare known numeric;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sverka.card_fee', 0));
+  select f.amount into known from sverka.card_fee f
+    where f.merchant_id is not distinct from of_merchant and f.product = of_product and f.asset = of_asset;
+  if known = new_amount then return false; end if;
+  insert into sverka.card_fee (merchant_id, product, asset, amount, set_by)
+  values (of_merchant, of_product, of_asset, new_amount, new_set_by)
+  on conflict (merchant_id, product, asset)
+    do update set amount = excluded.amount, set_by = excluded.set_by, set_at = clock_timestamp();
+  insert into sverka.card_fee_change (merchant_id, product, asset, before, after, set_by)
+  values (of_merchant, of_product, of_asset, known, new_amount, new_set_by);
+  return true;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -2032,6 +2071,7 @@ grant insert, select, update on sverka.card to sverka_worker;
 grant select on sverka.card_fee to sverka_console;
 grant select on sverka.card_fee to sverka_gateway;
 grant select on sverka.card_fee to sverka_worker;
+grant select on sverka.card_fee_change to sverka_console;
 grant select on sverka.cardholder to sverka_console;
 grant select on sverka.cardholder to sverka_gateway;
 grant select on sverka.cardholder to sverka_worker;
@@ -2137,5 +2177,6 @@ grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

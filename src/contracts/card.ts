@@ -39,6 +39,8 @@ export interface IssuanceRecord {
   submittedAt: Date | null;
   settledAt: Date | null;
   lastReadAt: Date | null;
+  /** How often an answer of the issuer about it was applied. */
+  looks: number;
   state: IssuanceState;
   version: number;
   reason: string | null;
