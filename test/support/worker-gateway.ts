@@ -60,7 +60,11 @@ export async function openWorldGateway(
     db: queriesOf(pool),
     transact: (work) => inTransaction(pool, work),
     publicKey: testKeyring().publicKey,
-    log: createLog({ process: 'gateway', level: 'error', stream: { write: (l: string) => void process.stderr.write(l) } }),
+    log: createLog({
+      process: 'gateway',
+      level: 'error',
+      stream: { write: (l: string) => void process.stderr.write(l) },
+    }),
     metrics: createMetrics(),
     stopping: () => false,
     starts: {
