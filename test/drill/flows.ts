@@ -5,7 +5,7 @@ import { deadLetterFlow } from './flows/dead-letter-flow.js';
 import { decisionFlow } from './flows/decision-flow.js';
 import { depositFlow } from './flows/deposit-flow.js';
 import { issuanceAsyncFlow } from './flows/issuance-async-flow.js';
-import { issuanceDecisionFlow } from './flows/issuance-decision-flow.js';
+import { issuanceDecisionFlow, issuanceLinkFlow } from './flows/issuance-decision-flow.js';
 import { issuanceDeclinedFlow } from './flows/issuance-declined-flow.js';
 import { issuanceFlow } from './flows/issuance-flow.js';
 import { issuanceLostFlow } from './flows/issuance-lost-flow.js';
@@ -29,6 +29,7 @@ export const FLOWS: readonly Flow[] = [
   issuanceLostFlow,
   issuanceDeclinedFlow,
   issuanceDecisionFlow,
+  issuanceLinkFlow,
   issuancePageFlow,
   sweepFlow,
   sweepEndFlow,

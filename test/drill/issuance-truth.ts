@@ -119,15 +119,13 @@ export async function changeCards(
 
 /** Each workflow has ended and no notification waits. A person declares failed what the issuer has no card of. */
 export async function untilIssued(world: WorkerWorld, inputs: readonly IssuanceInput[]): Promise<void> {
-  let ended = false;
   const { workflow } = world.temporal.client;
-  const all = Promise.all(inputs.map((input) => workflow.getHandle(workflowIdOf(input)).result())).finally(() => {
-    ended = true;
-  });
+  const ended = new AbortController();
+  const all = Promise.all(inputs.map((input) => workflow.getHandle(workflowIdOf(input)).result()));
   const person = async () => {
-    for (; !ended; await pause(200)) await decideUnknown(world);
+    for (; !ended.signal.aborted; await pause(200)) await decideUnknown(world);
   };
-  await Promise.all([all, person()]);
+  await Promise.all([all.finally(() => ended.abort()), person()]);
   for (const input of inputs) {
     const row = await issuanceRow(world, input);
     await eventually(async () => row && /^(done,?)*$/.test(await notificationsOf(world, row.id)));

@@ -1,7 +1,7 @@
 import { decideAs, makePerson } from '../../support/decisions.js';
 import type { IssuanceFacts } from '../../support/issuance-rows.js';
 import type { WorkerWorld } from '../../support/worker-world.js';
-import type { Flow } from '../flow.js';
+import type { Flow, Subjects } from '../flow.js';
 import {
   BY_HAND,
   cardsAtIssuer,
@@ -15,13 +15,18 @@ import {
 } from '../issuance-truth.js';
 import { withWorker } from '../with-worker.js';
 
-/** A create of which nobody knows the end: a person declares it failed, or names the card that it is. */
-export const issuanceDecisionFlow: Flow = {
-  name: 'issuance-decision',
-  activities: ['providerReadIssuance'],
-  atOnce: 18,
-  settings: { SVERKA_BREAKER_FAILURES: '1000' },
-  async arrange(world, count) {
+/** A create of which nobody knows the end: a person declares it failed. */
+export const issuanceDecisionFlow = decisionFlow('issuance-decision', declareFailed);
+
+/** The same, and the person names the card that it is. */
+export const issuanceLinkFlow = decisionFlow('issuance-link', link);
+
+function decisionFlow(name: string, decide: (world: WorkerWorld, row: IssuanceFacts) => Promise<void>): Flow {
+  const settings = { SVERKA_BREAKER_FAILURES: '1000' };
+  const [truth, ours] = [cardsAtIssuer, cardsOfOurs];
+  return { name, activities: ['providerReadIssuance'], atOnce: 18, settings, arrange, truth, ours };
+
+  async function arrange(world: WorkerWorld, count: number): Promise<Subjects> {
     const inputs = await wishCards(world, count);
     const match = { method: 'POST', path: '/v1/cards' };
     const { id } = await world.issuer.drive('POST', '/_sim/faults', { fault: 'status', status: 500, match });
@@ -30,16 +35,14 @@ export const issuanceDecisionFlow: Flow = {
       return untilCardState(world, inputs, 'unknown');
     });
     await world.issuer.drive('DELETE', `/_sim/faults/${id}`);
-    for (const [n, row] of rows.entries()) await (n % 2 === 0 ? link(world, row) : declareFailed(world, row));
+    for (const row of rows) await decide(world, row);
     return {
       start: () => nudgeCards(world, rows),
       finish: () => untilIssued(world, inputs),
       again: () => issueAgain(world, inputs),
     };
-  },
-  truth: cardsAtIssuer,
-  ours: cardsOfOurs,
-};
+  }
+}
 
 async function link(world: WorkerWorld, { id }: IssuanceFacts): Promise<void> {
   const holder = { first_name: 'Ada', last_name: 'Koch', birth_date: '1990-02-28', country: 'DE', document: 'X1' };
