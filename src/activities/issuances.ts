@@ -9,7 +9,7 @@ import type {
   IssuanceSeen,
 } from '../contracts/messages.js';
 import { toAmount } from '../contracts/values.js';
-import { raiseAlert } from '../db/alerts.js';
+import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { HoldRefused } from '../db/book-issuance.js';
 import { cardFee } from '../db/cards.js';
 import { noteCheckRun } from '../db/check-runs.js';
@@ -21,7 +21,7 @@ import { holdRefusal, reserveIssuance, tellRefused } from '../db/reserve-issuanc
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { decimalsOf } from '../domain/assets.js';
-import { CARDHOLDER_ERASED, ISSUER_DECLINED } from '../domain/issuance.js';
+import { CARDHOLDER_ERASED, ISSUER_DECLINED, RUN_LOST } from '../domain/issuance.js';
 import { formatAmount } from '../domain/money.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
@@ -87,6 +87,8 @@ export function createIssuanceActivities(deps: ActivityDeps) {
           );
         const answer = { found: 'one', card: toReading(made) } as const;
         const applied = await applyIssuanceRead(deps, record, { answer, ticket, waiting, traceId: of.traceId });
+        // One that waited for its account to be mended says that it is.
+        if (record.needsOperator) await resolveAlert(db, misconfiguredKey(record));
         return whereItStands(deps, applied.record);
       } catch (error) {
         if (!(error instanceof ProviderError) || !error.provesNothingMade) throw error;
@@ -114,6 +116,11 @@ export function createIssuanceActivities(deps: ActivityDeps) {
     async providerReadIssuanceOf(of: IssuanceRef): Promise<{ state: string }> {
       const record = await findIssuanceOf(db, of);
       if (!record) return { state: await keepUnmatched(deps, of) };
+      // Of a run that has ended before it sent anything nobody will: nothing was made. After that nobody knows.
+      if (record.state === 'reserved') return fail(deps, record, { reason: RUN_LOST, traceId: of.traceId });
+      const who = { id: record.id, actor: ACTOR, traceId: of.traceId };
+      if (record.state === 'submitted')
+        await retrying(() => inTransaction(deps.pool, (tx) => suspectIssuance(tx, who)));
       const { applied } = await readAndApply(deps, record, { traceId: of.traceId, looks: 0, ref: of.ref });
       return { state: applied.record.state };
     },
@@ -180,10 +187,10 @@ async function notMade(
   const misconfigured = error.kind === 'misconfigured';
   if (misconfigured) {
     await raiseAlert(queriesOf(deps.pool), {
-      key: `issuance:${record.id}`,
+      key: misconfiguredKey(record),
       kind: 'provider_misconfigured',
       book: record.book,
-      subject: { type: 'issuance', id: record.id },
+      subject: { type: 'provider', id: record.provider },
       detail: error.message,
       traceId,
     });
@@ -193,6 +200,11 @@ async function notMade(
   const paceMs = Math.min(config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
   const waitMs = misconfigured ? config.SVERKA_MISCONFIGURED_INTERVAL : (error.retryAfterMs ?? paceMs);
   return seen({ ...record, needsOperator: misconfigured || record.needsOperator }, { next: 'create', waitMs });
+}
+
+/** One alert for an account, whatever number of issuances meets it. */
+function misconfiguredKey({ provider, providerAccount }: IssuanceRecord): string {
+  return `provider:${provider}:${providerAccount}`;
 }
 
 async function fail(

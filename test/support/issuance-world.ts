@@ -28,6 +28,10 @@ export interface IssuanceWorld {
   readonly purse: Purse;
   /** Makes a cardholder by the API; answers the id. */
   cardholder(merchant?: TestMerchant): Promise<string>;
+  /** The same with other members of the identity. */
+  cardholderWith(identity: object, merchant?: TestMerchant): Promise<string>;
+  /** Open alerts of that kind. */
+  alerts(kind: string): Promise<number>;
   /** `POST /v1/cards`: instant, 25 USD, unless said otherwise. */
   issue(key: string, options?: IssueOptions): Promise<GatewayAnswer>;
   /** The card as the API shows it. */
@@ -82,17 +86,23 @@ export async function openIssuanceWorld(
     relay: relay.listener,
     merchant,
     purse,
-    async cardholder(of = merchant) {
-      const body = { first_name: 'Ada', last_name: 'Koch', birth_date: '1990-02-28', country: 'DE', document: 'X1' };
+    cardholder: (of = merchant) => it.cardholderWith({}, of),
+    async cardholderWith(identity, of = merchant) {
+      const plain = { first_name: 'Ada', last_name: 'Koch', birth_date: '1990-02-28', country: 'DE', document: 'X1' };
+      const body = { ...plain, ...identity };
       const answer = await gateway.post(of, '/v1/cardholders', { key: `holder-${(people += 1)}`, body });
       expect(answer.status).toBe(201);
       return answer.body.id;
     },
     async issue(key, { cardholder, product = 'instant', amount = '25.00', prefer, merchant: of = merchant } = {}) {
       const holder = cardholder ?? holders.get(of.id) ?? (await it.cardholder(of));
-      holders.set(of.id, holder);
+      if (cardholder === undefined) holders.set(of.id, holder);
       const body = { cardholder_id: holder, product, load: { amount, asset: 'USD' } };
       return gateway.post(of, '/v1/cards', { key, body, ...(prefer === undefined ? {} : { prefer }) });
+    },
+    async alerts(kind) {
+      const sql = `select 1 from sverka.alert where kind = $1 and state = 'open'`;
+      return (await world.tx.query(sql, [kind])).length;
     },
     card: async (id) => (await gateway.get(merchant, `/v1/cards/${id}`)).body as unknown as CardResource,
     available: () => balanceOf(world.owner, purse.wallet),
