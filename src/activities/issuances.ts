@@ -117,7 +117,10 @@ export function createIssuanceActivities(deps: ActivityDeps) {
       const record = await findIssuanceOf(db, of);
       if (!record) return { state: await keepUnmatched(deps, of) };
       // Of a run that has ended before it sent anything nobody will: nothing was made. After that nobody knows.
-      if (record.state === 'reserved') return fail(deps, record, { reason: RUN_LOST, traceId: of.traceId });
+      if (record.state === 'reserved') {
+        const { state } = await fail(deps, record, { reason: RUN_LOST, traceId: of.traceId });
+        return { state };
+      }
       const who = { id: record.id, actor: ACTOR, traceId: of.traceId };
       if (record.state === 'submitted')
         await retrying(() => inTransaction(deps.pool, (tx) => suspectIssuance(tx, who)));

@@ -104,6 +104,18 @@ test('migrate gives a password to each role that a service logs in as', () => {
   }
 });
 
+test('only the worker is given the private keys, and nothing else than the making of them may write there', () => {
+  const mounts = Object.entries(services).flatMap(([name, { volumes = [] }]) =>
+    volumes.map((volume) => [name, volume]),
+  );
+  expect(mounts.filter(([, volume]) => volume?.startsWith('private-keys:'))).toEqual([
+    ['worker', 'private-keys:/var/lib/sverka-keys/private:ro'],
+    ['keys', 'private-keys:/var/lib/sverka-keys/private'],
+  ]);
+  const named = Object.entries(services).filter(([, { environment = {} }]) => 'SVERKA_KEYRING_FILE' in environment);
+  expect(named.map(([name]) => name)).toEqual(['worker', 'keys']);
+});
+
 test('the search attributes that are made are those of the code', () => {
   const made = [...read('deploy/temporal/create-namespace.sh').matchAll(/^attribute (\w+) (\w+)$/gm)];
   expect(Object.fromEntries(made.map(([, name, type]) => [name, type]))).toEqual(SEARCH_ATTRIBUTES);
