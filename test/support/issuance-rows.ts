@@ -3,7 +3,7 @@ import type { IssuanceInput } from '../../src/contracts/messages.js';
 import { createCardholder, type NewCardholder } from '../../src/db/cardholders.js';
 import { newId, requestId } from '../../src/db/new-id.js';
 import { leg } from '../../src/domain/journal.js';
-import { sealIdentity } from '../../src/http/gateway/personal.js';
+import { sealIdentity } from '../../src/http/gateway/sealing.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
 import { movement, openPurse, type Purse, postNow } from './journal-fixtures.js';
 import { testKeyring } from './test-keyring.js';
