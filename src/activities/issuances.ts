@@ -9,7 +9,7 @@ import type {
   IssuanceSeen,
 } from '../contracts/messages.js';
 import { toAmount } from '../contracts/values.js';
-import { raiseAlert } from '../db/alerts.js';
+import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { HoldRefused } from '../db/book-issuance.js';
 import { cardFee } from '../db/cards.js';
 import { noteCheckRun } from '../db/check-runs.js';
@@ -87,6 +87,8 @@ export function createIssuanceActivities(deps: ActivityDeps) {
           );
         const answer = { found: 'one', card: toReading(made) } as const;
         const applied = await applyIssuanceRead(deps, record, { answer, ticket, waiting, traceId: of.traceId });
+        // One that waited for its account to be mended says that it is.
+        if (record.needsOperator) await resolveAlert(db, misconfiguredKey(record));
         return whereItStands(deps, applied.record);
       } catch (error) {
         if (!(error instanceof ProviderError) || !error.provesNothingMade) throw error;
@@ -180,10 +182,10 @@ async function notMade(
   const misconfigured = error.kind === 'misconfigured';
   if (misconfigured) {
     await raiseAlert(queriesOf(deps.pool), {
-      key: `issuance:${record.id}`,
+      key: misconfiguredKey(record),
       kind: 'provider_misconfigured',
       book: record.book,
-      subject: { type: 'issuance', id: record.id },
+      subject: { type: 'provider', id: record.provider },
       detail: error.message,
       traceId,
     });
@@ -193,6 +195,11 @@ async function notMade(
   const paceMs = Math.min(config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
   const waitMs = misconfigured ? config.SVERKA_MISCONFIGURED_INTERVAL : (error.retryAfterMs ?? paceMs);
   return seen({ ...record, needsOperator: misconfigured || record.needsOperator }, { next: 'create', waitMs });
+}
+
+/** One alert for an account, whatever number of issuances meets it. */
+function misconfiguredKey({ provider, providerAccount }: IssuanceRecord): string {
+  return `provider:${provider}:${providerAccount}`;
 }
 
 async function fail(

@@ -11,7 +11,7 @@ import { type DecidedIssuance, type IssuanceChoice, planIssuanceDecision } from 
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookIssuance, type IssuanceBooking } from './book-issuance.js';
 import { closeDecision, openDecisions } from './decisions.js';
-import { hashSeenIssuance, lockIssuance, noteIssuance } from './issuances.js';
+import { hashSeenIssuance, isTaken, lockIssuance, noteIssuance } from './issuances.js';
 import { issueAgain } from './issue-again.js';
 import { mirrorCard } from './mirror-card.js';
 import type { Tx } from './transaction.js';
@@ -57,7 +57,8 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   const [decision] = await openDecisions<IssuanceChoice>(tx, { type: 'issuance', ids: [read.id] });
   const planned = planIssuance(before, read.answer);
   const noted = await noteIssuance(tx, read.id, noteOf(before, read, planned));
-  const came = decision ? decide(noted, read, { planned, decision }) : null;
+  const taken = decision?.choice === 'link' && (await isTaken(tx, noted, decision.argument));
+  const came = decision ? decide(noted, read, { planned, decision, taken }) : null;
   const decided = came !== null && came.plan !== null ? { ...came, plan: came.plan } : null;
   const plan = decided?.plan ?? planned;
   const actor = decided ? `user:${decided.by.userId}` : read.actor;
@@ -95,9 +96,10 @@ interface Came {
 function decide(
   record: IssuanceRecord,
   read: IssuanceRead,
-  { planned, decision }: { planned: IssuancePlan; decision: Decision },
+  of: { planned: IssuancePlan; decision: Decision; taken: boolean },
 ): Came {
-  const plan = planDecided(record, read, { planned, decision });
+  const { decision } = of;
+  const plan = planDecided(record, read, of);
   if (typeof plan === 'string') return { by: decision, plan: null, outcome: 'void', detail: plan };
   return { by: decision, plan, outcome: 'applied', detail: decision.choice };
 }
@@ -105,12 +107,13 @@ function decide(
 function planDecided(
   record: IssuanceRecord,
   read: IssuanceRead,
-  { planned, decision }: { planned: IssuancePlan; decision: Decision },
+  { planned, decision, taken }: { planned: IssuancePlan; decision: Decision; taken: boolean },
 ): DecidedIssuance | string {
   if (planned.to !== null || !hashSeenIssuance(record).equals(decision.seenHash)) return 'what was seen has changed';
   if (read.againRefused !== undefined) return read.againRefused;
   if (decision.choice === 'link' && read.named?.ref !== decision.argument) return 'the card it names was not read';
-  return planIssuanceDecision(record, decision.choice, read.named?.card ?? null);
+  const plan = planIssuanceDecision(record, decision.choice, read.named?.card ?? null);
+  return taken && typeof plan !== 'string' ? 'that card settles another issuance' : plan;
 }
 
 function cardOf({ answer }: IssuanceRead): IssuerReading | undefined {
@@ -150,13 +153,13 @@ async function tellPeople(
   { before, traceId }: { before: IssuanceRecord; traceId: string },
 ): Promise<void> {
   if (record.flag !== null || record.needsOperator) {
-    const kind = record.flag ?? 'outcome_unknown';
+    const why = record.flag ?? 'outcome_unknown';
     await raiseAlert(tx, {
       key: alertKey(record),
-      kind: record.flag === null ? 'outcome_unknown' : 'issuance_needs_person',
+      kind: 'issuance_needs_person',
       book: record.book,
       subject: { type: 'issuance', id: record.id },
-      detail: `An issuance waits for a person (${kind}): ask the issuer, then \`sverka issuances decide\`.`,
+      detail: `An issuance waits for a person (${why}): ask the issuer, then \`sverka issuances decide\`.`,
       traceId,
     });
   } else if (before.flag !== null || before.needsOperator) {

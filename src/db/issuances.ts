@@ -251,6 +251,16 @@ export async function issuancesToRead(
   return rows.map(({ id }) => id);
 }
 
+/** True when the card at the issuer of that id settles another issuance of ours. */
+export async function isTaken(tx: Tx, record: IssuanceRecord, providerRef: string | null): Promise<boolean> {
+  const rows = await tx.query(
+    `select from sverka.issuance i where i.book = $1 and i.provider = $2 and i.provider_account = $3
+       and i.provider_ref = $4 and i.id <> $5 and i.state = 'active'`,
+    [record.book, record.provider, record.providerAccount, providerRef, record.id],
+  );
+  return rows.length > 0;
+}
+
 /** What a person is shown of an issuance before deciding on it, and the decision is bound to. */
 export function hashSeenIssuance(record: IssuanceRecord): Buffer {
   return hashSeen([
