@@ -53,7 +53,7 @@ export async function openCardWorld(
   return {
     ...base,
     async issued(key) {
-      const { body } = await base.issue(key);
+      const { body } = await base.issue(`issue-${key}`);
       await eventually(async () => (await base.card(body.id)).state === 'active');
       const [ref] = await column('select provider_ref as value from sverka.card where id = $1', body.id);
       return { id: body.id, ref: ref ?? '' };
