@@ -131,7 +131,7 @@ module.exports = {
         packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible'),
       ],
       comment:
-        'An edge knows clients, contracts, what db reads and its edge functions, webhooks of providers, and how to seal.',
+        'An edge knows clients, contracts, what db reads, its edge functions, webhooks of providers, and how to seal.',
     }),
     layer('telemetry', {
       may: [PACKAGES],

@@ -116,8 +116,7 @@ export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
   if (!parsed.success || problems.length > 0) {
     throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   }
-  const keys = keySettingsOf(parsed.data);
-  return { ...parsed.data, providers: providers.found, keys, temporalEnv: temporalEnvOf(env) };
+  return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
 }
 
 /** A probe's call must be over well before its lease is, or two probes would call at once; Vault needs all of its. */
@@ -135,18 +134,6 @@ function conflictsOf(settings: z.infer<typeof schema>): string[] {
     problems.push(...missing.map(([name]) => `${name}: missing, although other settings of Vault are there`));
   }
   return problems;
-}
-
-/** Where private key-encryption keys are; read by the worker alone. */
-function keySettingsOf(settings: z.infer<typeof schema>) {
-  const { SVERKA_VAULT_URL: url, SVERKA_VAULT_TOKEN: token, SVERKA_VAULT_KEY: key } = settings;
-  const kmsKeys = (settings.SVERKA_AWS_KMS_KEYS ?? '').split(',').filter((each) => each !== '');
-  return {
-    keyringFile: settings.SVERKA_KEYRING_FILE,
-    awsKms: kmsKeys.length > 0 ? { keys: kmsKeys, endpoint: settings.SVERKA_AWS_KMS_ENDPOINT } : null,
-    vault: url && token && key ? { url, token, key, mount: settings.SVERKA_VAULT_MOUNT } : null,
-    timeoutMs: settings.SVERKA_PROVIDER_TIMEOUT,
-  };
 }
 
 /** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */

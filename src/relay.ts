@@ -12,8 +12,10 @@ import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
-import { createEndpoints } from './http/relay/endpoints.js';
+import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
 import { createRelayNudge } from './http/relay/nudge.js';
+import { createPublicKeySource } from './providers/keys/keyring.js';
+import { sealBytes } from './providers/keys/seal-bytes.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
@@ -35,6 +37,10 @@ const counted = createCounter(metrics, {
 });
 const totals = { rejected: 0, failed: 0 };
 
+const publicKey = config.SVERKA_PUBLIC_KEYS_FILE ? createPublicKeySource(config.SVERKA_PUBLIC_KEYS_FILE) : null;
+const seal: SealBody | null = publicKey && ((body, place) => sealBytes(publicKey(), body, place));
+if (!seal) log.warn('No public key is configured, so bodies of an issuer are not kept: set SVERKA_PUBLIC_KEYS_FILE.');
+
 const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acceptDeliveries(db, batch)), {
   isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
   lanes: 2,
@@ -44,7 +50,7 @@ const nudge = createRelayNudge({ temporal, db }, (error) =>
   log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
-  endpoints: createEndpoints(config.providers),
+  endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,

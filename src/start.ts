@@ -6,6 +6,7 @@ import type { RunFile } from './local/run-file.js';
 import { seed } from './local/seed.js';
 import { createStack } from './local/stack.js';
 import { onStopSignals } from './local/stop-signals.js';
+import { ensureKeyring } from './providers/keys/keyring-file.js';
 
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 // A terminal that went away must not end us before our children are stopped.
@@ -27,6 +28,7 @@ async function main(): Promise<void> {
     paths: localPaths(process.env),
     migrate,
     seed,
+    ensureKeyring,
     notice: say,
   });
   let stopping = false;

@@ -18,6 +18,7 @@ import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
 import { createKeyProvider } from './providers/keys/create-key-provider.js';
+import { keySettings } from './providers/keys/key-settings.js';
 import { runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
@@ -36,7 +37,7 @@ if (behind)
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
 const limits = breakerLimits(config);
-const keys = createKeyProvider(config.keys);
+const keys = createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT));
 const deps: ActivityDeps = {
   pool,
   config,

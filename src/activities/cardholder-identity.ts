@@ -17,8 +17,8 @@ export interface CardholderIdentity {
 }
 
 /**
- * Opens the identity as one revision gave it; null when the cardholder is erased. Throws `KeyError` when a key is not to
- * be had, or when what is stored was moved or damaged.
+ * Opens the identity as one revision gave it; null when the cardholder is erased. Throws `KeyError` when a key is not
+ * to be had, or when what is stored was moved or damaged.
  */
 export async function readCardholderIdentity(
   db: Tx,

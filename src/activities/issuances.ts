@@ -21,7 +21,7 @@ import { holdRefusal, reserveIssuance, tellRefused } from '../db/reserve-issuanc
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { decimalsOf } from '../domain/assets.js';
-import { CARDHOLDER_ERASED, ISSUER_DECLINED } from '../domain/issuance.js';
+import { CARDHOLDER_ERASED, ISSUER_DECLINED, RUN_LOST } from '../domain/issuance.js';
 import { formatAmount } from '../domain/money.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
@@ -116,6 +116,14 @@ export function createIssuanceActivities(deps: ActivityDeps) {
     async providerReadIssuanceOf(of: IssuanceRef): Promise<{ state: string }> {
       const record = await findIssuanceOf(db, of);
       if (!record) return { state: await keepUnmatched(deps, of) };
+      // Of a run that has ended before it sent anything nobody will: nothing was made. After that nobody knows.
+      if (record.state === 'reserved') {
+        const { state } = await fail(deps, record, { reason: RUN_LOST, traceId: of.traceId });
+        return { state };
+      }
+      const who = { id: record.id, actor: ACTOR, traceId: of.traceId };
+      if (record.state === 'submitted')
+        await retrying(() => inTransaction(deps.pool, (tx) => suspectIssuance(tx, who)));
       const { applied } = await readAndApply(deps, record, { traceId: of.traceId, looks: 0, ref: of.ref });
       return { state: applied.record.state };
     },

@@ -11,6 +11,7 @@ import {
 import { decideDepositCommand } from './commands/deposit-decisions.js';
 import { listDepositsCommand, showDepositCommand } from './commands/deposits.js';
 import { doctorCommand } from './commands/doctor.js';
+import { rotateEncryptionCommand } from './commands/encryption-keys.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.js';
 import { verifyLedgerCommand } from './commands/ledger.js';
 import { importLedgerCommand } from './commands/ledger-import.js';
@@ -29,6 +30,7 @@ export const COMMANDS: readonly Command[] = [
   createKeyCommand,
   listKeysCommand,
   revokeKeyCommand,
+  rotateEncryptionCommand,
   listDepositsCommand,
   showDepositCommand,
   decideDepositCommand,

@@ -86,7 +86,7 @@ async function confirmsSlowly(stage: Stage, address: string): Promise<void> {
 
 async function forged(stage: Stage): Promise<void> {
   const { run, expect } = stage;
-  const hook = run.hooks.find((each) => each.book === 'live');
+  const hook = run.hooks.find((each) => each.provider === 'custody' && each.book === 'live');
   if (!hook) throw new Error('the run has no live webhook endpoint');
   const body = JSON.stringify({
     event_id: randomUUID(),

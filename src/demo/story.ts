@@ -7,7 +7,12 @@ export interface StoryRun {
   readonly temporalUiUrl?: string;
   readonly pids: Readonly<Record<string, number>>;
   readonly simulators: Readonly<Record<string, { readonly url: string }>>;
-  readonly hooks: readonly { readonly url: string; readonly book: string; readonly secrets: readonly string[] }[];
+  readonly hooks: readonly {
+    readonly provider: string;
+    readonly url: string;
+    readonly book: string;
+    readonly secrets: readonly string[];
+  }[];
   readonly merchants: readonly { readonly id: string; readonly book: string; readonly apiKey: string }[];
 }
 

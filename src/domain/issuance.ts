@@ -35,6 +35,8 @@ export const ISSUANCE_MOVES: readonly StateMove<IssuanceState>[] = [
 export const ISSUER_DECLINED = 'issuer_declined';
 /** The identity was erased before anything was sent. */
 export const CARDHOLDER_ERASED = 'cardholder_erased';
+/** Its run was ended by hand before anything was sent. */
+export const RUN_LOST = 'run_lost';
 /** A create that left no answer. */
 export const CREATE_UNANSWERED = 'create_unanswered';
 /** What a person's decisions write as reason. */

@@ -1,6 +1,7 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildSpec } from './children.js';
+import type { KeyFiles } from './key-files.js';
 import type { LocalPaths } from './paths.js';
 import { type ProviderAccount, providerSettings, SIMULATED_PROVIDERS, simulatedAccounts } from './provider-accounts.js';
 import type { LoginRole } from './role-passwords.js';
@@ -20,6 +21,8 @@ export interface ProductSettings {
   readonly taskQueue: string;
   readonly bundlePath: string;
   readonly accounts: readonly ProviderAccount[];
+  /** `files` is null where the environment says where keys are. */
+  readonly keys: { readonly files: KeyFiles | null; readonly fingerprint: string };
 }
 
 /** What listens to the world stops first, then the worker, then those it calls. Servers have the stages 0 and 1. */
@@ -36,7 +39,13 @@ export function productChild(name: ProductProcess, settings: ProductSettings): C
     // The last argument tells the next start, and a person who looks at `ps`, whose process this is.
     args: ['--import', 'tsx', join(paths.repository, 'src', `${name}.ts`), `--state=${paths.state}`],
     cwd: paths.repository,
-    env: { ...withoutNpm(settings.env), ...common(name, settings), ...own(name, settings), SVERKA_LOG_FILE: logFile },
+    env: {
+      ...withoutNpm(settings.env),
+      ...common(name, settings),
+      ...keySettings(name, settings),
+      ...own(name, settings),
+      SVERKA_LOG_FILE: logFile,
+    },
     logFile: join(paths.logs, `${name}.out`),
     stopSignal: 'SIGTERM',
     stage: STAGES[name],
@@ -57,6 +66,23 @@ function common(name: ProductProcess, settings: ProductSettings): NodeJS.Process
     SVERKA_TASK_QUEUE: settings.taskQueue,
     SVERKA_OPS_PORT: String(settings.ports[`${name}Ops`]),
   };
+}
+
+/** Only the worker learns where private keys are; the edges get what seals; nobody else gets anything. */
+function keySettings(name: ProductProcess, { env, keys }: ProductSettings): NodeJS.ProcessEnv {
+  const hidden = Object.keys(env).filter((key) => /^SVERKA_(KEYRING|AWS_KMS|VAULT|PUBLIC_KEYS|FINGERPRINT)_/.test(key));
+  const none = Object.fromEntries(hidden.map((key) => [key, undefined]));
+  const publicKeys = keys.files?.publicKeys ?? env['SVERKA_PUBLIC_KEYS_FILE'];
+  switch (name) {
+    case 'worker':
+      return keys.files === null ? {} : { SVERKA_KEYRING_FILE: keys.files.keyring };
+    case 'gateway':
+      return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys, SVERKA_FINGERPRINT_KEY: keys.fingerprint };
+    case 'relay':
+      return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys };
+    case 'simulators':
+      return none;
+  }
 }
 
 function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {

@@ -20,7 +20,7 @@ export interface ProviderAccount {
 /** 48 characters. */
 const SECRET_BYTES = 36;
 
-/** Both books' accounts at each. What the environment leaves unset gets the simulator, with secrets of this run alone. */
+/** Both books' accounts at each. What the environment leaves unset gets the simulator and secrets of this run. */
 export function providerAccounts(env: NodeJS.ProcessEnv, relayUrl: string): ProviderAccount[] {
   return SIMULATED_PROVIDERS.flatMap((provider) =>
     (['live', 'test'] as const).map((book) => {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
 import { type Guard, startGuard } from './guard.js';
+import { ensureFingerprintKey, hasArrangedKeys, type KeyFiles, keyFiles } from './key-files.js';
 import { writeLoginFile } from './login-file.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
@@ -23,6 +24,8 @@ export interface StackOptions {
   readonly migrate: (databaseUrl: string) => Promise<{ applied: string[] }>;
   /** Makes the merchants and people of the local run where they are missing; keys and links are new at each start. */
   readonly seed: (databaseUrl: string) => Promise<Seeded>;
+  /** Makes the keys that seal identities where they are missing; those that are there stay. */
+  readonly ensureKeyring: (files: KeyFiles) => void;
   /** One line for a person. */
   readonly notice: (line: string) => void;
 }
@@ -80,11 +83,20 @@ async function startParts(parts: Parts): Promise<RunFile> {
     ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles }),
   ]);
   runFile.set({ taskQueue, hooks: providerHooks(accounts) });
-  const settings = { env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts };
+  const base = { env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts };
+  const settings = { ...base, keys: makeKeys(options) };
   await Promise.all(PRODUCT_PROCESSES.map((name) => startProduct(name, { parts, settings })));
   runFile.set({ ready: true });
   // Every member was set above, in the order in which things became ready.
   return runFile.current() as RunFile;
+}
+
+function makeKeys({ env, paths, ensureKeyring }: StackOptions): ProductSettings['keys'] {
+  const fingerprint = env['SVERKA_FINGERPRINT_KEY'] || ensureFingerprintKey(paths.state);
+  if (hasArrangedKeys(env)) return { files: null, fingerprint };
+  const files = keyFiles(paths.state);
+  ensureKeyring(files);
+  return { files, fingerprint };
 }
 
 async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {

@@ -45,10 +45,13 @@ test(
     const run = product.run();
     expect(PROCESSES.filter((name) => !isRunning(run.pids[name] ?? 0))).toEqual([]);
     expect((await fetch(`${run.gatewayUrl}/openapi.json`)).status).toBe(200);
-    expect(run.hooks.map((hook) => [hook.endpoint, hook.secrets.length])).toEqual([
-      ['main-live', 2],
-      ['main-test', 2],
+    expect(run.hooks.map((hook) => [hook.provider, hook.endpoint, hook.secrets.length])).toEqual([
+      ['custody', 'main-live', 2],
+      ['custody', 'main-test', 2],
+      ['issuer', 'main-live', 2],
+      ['issuer', 'main-test', 2],
     ]);
+    expect(Object.keys(run.simulators).toSorted()).toEqual(['custody', 'issuer']);
     expect(run.logins.map(({ user, role, at }) => [user, role, at])).toEqual([
       ['operator', 'operator', 'console'],
       ['admin', 'admin', 'console'],

@@ -13,6 +13,7 @@ import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
 import { createKeyProvider } from '../../src/providers/keys/create-key-provider.js';
+import { keySettings } from '../../src/providers/keys/key-settings.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import type { CrashMessage, CrashPoints } from './crash-child.js';
@@ -73,7 +74,7 @@ const deps: ActivityDeps = {
   // Accounts of a test's own are all that of the simulator.
   custody: ({ book }) => providers.custody({ book, account: own?.account ?? 'none' }),
   issuer: providers.issuer,
-  keys: createKeyProvider(config.keys),
+  keys: createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT)),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
   nudgeIssuance: (of) => nudgeIssuance(temporal, of),

@@ -28,6 +28,8 @@ export interface WorldGateway {
   /** `POST /v1/deposit-addresses` with that Idempotency-Key. */
   create(merchant: TestMerchant, key: string, options?: CreateOptions): Promise<GatewayAnswer>;
   get(merchant: TestMerchant, path: string): Promise<GatewayAnswer>;
+  /** `DELETE` of a cardholder. */
+  erase(merchant: TestMerchant, path: string): Promise<GatewayAnswer>;
   /** Any POST with that Idempotency-Key. */
   post(merchant: TestMerchant, path: string, call: PostCall): Promise<GatewayAnswer>;
   close(): Promise<void>;
@@ -99,6 +101,8 @@ export async function openWorldGateway(
       post(merchant, '/v1/deposit-addresses', { key, body, ...(prefer !== undefined && { prefer }) }),
     post,
     get: (merchant, path) => call(path, { headers: { authorization: `Bearer ${merchant.keys.live}` } }),
+    erase: (merchant, path) =>
+      call(path, { method: 'DELETE', headers: { authorization: `Bearer ${merchant.keys.live}` } }),
     async close() {
       await listener.close(0);
       await temporal.connection.close();

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
@@ -66,28 +66,33 @@ test.each(PRODUCT_PROCESSES)('the %s is a service, and its own configuration acc
   expect(service?.command?.at(-1)).toBe(`src/${name}.ts`);
   const environment = service?.environment ?? {};
   const { providers } = loadConfig(environment);
-  if (name !== 'simulators') expect(providers.map(({ account }) => account)).toEqual(['main-live', 'main-test']);
+  const configured = providers.map(({ provider, account }) => `${provider} ${account}`);
+  if (name !== 'simulators') {
+    expect(configured).toEqual(['custody main-live', 'custody main-test', 'issuer main-live', 'issuer main-test']);
+  }
   // What the configuration does not know it ignores: a misspelt setting would have its default.
   const known = read('src/config.ts');
   const isKnown = (key: string) =>
-    known.includes(key) || /^SVERKA_(LIVE|TEST)_CUSTODY_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
+    known.includes(key) || /^SVERKA_(LIVE|TEST)_(CUSTODY|ISSUER)_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
   expect(Object.keys(environment).filter((key) => !isKnown(key))).toEqual([]);
 });
 
-test('the simulators play the accounts that the product is configured for', () => {
-  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as {
-    custody: { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] };
-  };
-  const { providers, SVERKA_RELAY_PORT } = loadConfig(services['relay']?.environment ?? {});
-  expect(played.custody.accounts).toEqual(
+test.each(['custody', 'issuer'] as const)('the simulated %s plays the accounts that the product has', (name) => {
+  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as Record<
+    typeof name,
+    { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] }
+  >;
+  const config = loadConfig(services['relay']?.environment ?? {});
+  const providers = config.providers.filter(({ provider }) => provider === name);
+  expect(played[name].accounts).toEqual(
     providers.map(({ book, account, apiKey, webhookSecrets }) => ({
       book,
       apiKey,
-      hookUrl: `http://relay:${SVERKA_RELAY_PORT}/hooks/custody/${account}`,
+      hookUrl: `http://relay:${config.SVERKA_RELAY_PORT}/hooks/${name}/${account}`,
       webhookSecret: webhookSecrets[0],
     })),
   );
-  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played.custody.port}`]));
+  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played[name].port}`]));
 });
 
 test('migrate gives a password to each role that a service logs in as', () => {
@@ -97,6 +102,18 @@ test('migrate gives a password to each role that a service logs in as', () => {
     expect(services[name]?.environment?.['DATABASE_URL']).toMatch(new RegExp(`^postgres://sverka_${name}:`));
     expect(given).toContain(`SVERKA_${name.toUpperCase()}_PASSWORD`);
   }
+});
+
+test('only the worker is given the private keys, and nothing else than the making of them may write there', () => {
+  const mounts = Object.entries(services).flatMap(([name, { volumes = [] }]) =>
+    volumes.map((volume) => [name, volume]),
+  );
+  expect(mounts.filter(([, volume]) => volume?.startsWith('private-keys:'))).toEqual([
+    ['worker', 'private-keys:/var/lib/sverka-keys/private:ro'],
+    ['keys', 'private-keys:/var/lib/sverka-keys/private'],
+  ]);
+  const named = Object.entries(services).filter(([, { environment = {} }]) => 'SVERKA_KEYRING_FILE' in environment);
+  expect(named.map(([name]) => name)).toEqual(['worker', 'keys']);
 });
 
 test('the search attributes that are made are those of the code', () => {
@@ -136,6 +153,13 @@ function madeEnvironment(): Record<string, string> {
     const made = readFileSync(file, 'utf8');
     make();
     expect(readFileSync(file, 'utf8')).toBe(made);
+    // A file of an earlier version gets what is new, and keeps what it has.
+    const [first, ...others] = made.split('\n').toSorted().filter(Boolean);
+    writeFileSync(file, `${others.join('\n')}\n`);
+    make();
+    const completed = readFileSync(file, 'utf8').split('\n').toSorted().filter(Boolean);
+    expect(completed.slice(1)).toEqual(others);
+    expect(completed[0]?.split('=')[0]).toBe(first?.split('=')[0]);
     return parseEnv(made) as Record<string, string>;
   } finally {
     rmSync(folder, { recursive: true });

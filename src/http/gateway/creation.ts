@@ -5,10 +5,10 @@ import { findRequest, type RequestRecord } from '../../db/requests.js';
 import { Problem } from '../problem.js';
 import type { Answer, Call, StartOutcome } from './call.js';
 import { readIdempotencyKey, requireSameCall, toRequestInput, type Understood } from './idempotency.js';
-import { fingerprintKey } from './personal.js';
 import { type Preference, readPreference } from './prefer.js';
 import { openRequest } from './request-state.js';
 import { kindOf, type LoadedResource, type ResourceKind } from './resource-kinds.js';
+import { fingerprintKey } from './sealing.js';
 
 /** How one kind of object is made under an Idempotency-Key: all that differs between two creates. */
 export interface Creation<Query, Body, Meaning> {

@@ -1,10 +1,9 @@
 import { holdsCardNumber, maskCardNumbers } from '../../domain/card-numbers.js';
-import { maskCardData } from '../mask-card-data.js';
 
 /** Ids that we made: their random letters and digits may look like a card number and are none. */
 const OWN_ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
-/** 12 to 19 digits, also grouped: with an issuer's text no checksum is needed to leave them out. */
-const DIGIT_RUN = /(?<![0-9])[0-9](?:[ ._-]?[0-9]){11,18}(?![0-9])/g;
+/** 12 digits or more, also grouped: with an issuer's text no checksum is needed to leave them out. */
+const DIGIT_RUN = /[0-9](?:[ ._-]?[0-9]){11,}/g;
 
 /** True when what should be an id, a word or a code holds a card number: then it is none of these. */
 export function isCardData(text: string): boolean {
@@ -16,15 +15,16 @@ export function holdsDigitsOf(text: string, pan: string): boolean {
   return text.replace(/[^0-9]/g, '').includes(pan);
 }
 
+/** Classes as issuers write them: `do_not_honor`, or a response code of ISO 8583. */
+const REASON_CLASS = /^(?:[a-z]+(?:_[a-z]+)*|[A-Z0-9]{2})$/;
+const REASON_MAX = 64;
+
+/** The class of a reason; a sentence is `other`, for it may name the holder, the card or its code. */
+export function reasonClassOf(text: string): string {
+  return text.length <= REASON_MAX && REASON_CLASS.test(text) ? text : 'other';
+}
+
 /** An issuer's own words for a person: without long numbers, whether or not they are card numbers. */
 export function maskIssuerText(text: string): string {
   return maskCardNumbers(text).replace(DIGIT_RUN, (run) => run.replace(/[0-9]/g, '*'));
-}
-
-/**
- * What of an issuer's notification may be sealed and stored: its bytes without card numbers, security codes and any
- * other long number. Nothing is ever taken from a stored body, so masking can spoil no fact.
- */
-export function maskIssuerBody(rawBody: Buffer): Buffer {
-  return Buffer.from(maskIssuerText(maskCardData(rawBody).toString('latin1')), 'latin1');
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isDecimalString } from '../../domain/money.js';
 import { isPlainText, isProviderId, wholeNumberOf } from '../strict-json.js';
-import { holdsDigitsOf, isCardData, maskIssuerText } from './card-data.js';
+import { holdsDigitsOf, isCardData, maskIssuerText, reasonClassOf } from './card-data.js';
 import { ISSUER_EVENT_TYPES, type IssuerEventType } from './event-types.js';
 
 /** Statuses of a card that WIRE.md names; any other is kept as `unknown_status` and parks the subject (R4). */
@@ -23,7 +23,7 @@ export interface IssuerCard {
   readonly status: IssuerCardStatus | 'unknown_status';
   /** The status exactly as sent. */
   readonly providerStatus: string;
-  /** The issuer's words, with long numbers masked. */
+  /** The class of the reason when the issuer gives one (`do_not_honor`), else `other`. */
   readonly declineReason: string | null;
   /** The last four digits of the card number, or null while there is none. */
   readonly last4: string | null;
@@ -88,6 +88,7 @@ const withoutCardData = <T extends z.ZodType<string>>(schema: T) =>
   schema.refine((value) => !isCardData(value), { error: CARD_DATA });
 const plain = (max: number) => z.custom<string>((value) => isPlainText(value, max), 'not plain text');
 const text = (max: number) => withoutCardData(plain(max));
+const word = withoutCardData(z.custom<string>(isWord, 'not a word'));
 const id = withoutCardData(z.custom<string>(isProviderId, 'not an id'));
 const decimal = z.custom<string>(isDecimalString, 'not a decimal string');
 const whole = (min: number, max: number) =>
@@ -95,17 +96,18 @@ const whole = (min: number, max: number) =>
     .custom((value) => (wholeNumberOf(value, max) ?? -1) >= min, 'not a whole number in range')
     .transform((value) => wholeNumberOf(value, max) ?? 0);
 const time = z.custom<string>(isTime, 'not an RFC 3339 time');
-const amount = z.object({ amount: decimal, asset: text(64) });
+const amount = z.object({ amount: decimal, asset: word });
 
 // The one look at the number of a card: only its last four digits leave this file. The code is not even named here.
 const cardSchema = z
   .object({
     id,
     reference: text(TEXT_MAX),
-    product: text(64),
-    status: text(64),
+    product: word,
+    status: word,
     decline_reason: plain(TEXT_MAX).nullable(),
-    pan: z.custom<string | null | undefined>(isCardNumber, 'not a card number'),
+    // Also absence: the one member that we would rather not be sent.
+    pan: z.custom<string>(isCardNumber, 'not a card number').nullish(),
     exp_month: whole(1, 12).nullable(),
     exp_year: whole(2_000, 2_999).nullable(),
     load: amount.nullable(),
@@ -120,7 +122,7 @@ const cardSchema = z
       product: wire.product,
       status: ISSUER_CARD_STATUSES.find((known) => known === wire.status) ?? ('unknown_status' as const),
       providerStatus: wire.status,
-      declineReason: wire.decline_reason === null ? null : maskIssuerText(wire.decline_reason),
+      declineReason: wire.decline_reason === null ? null : reasonClassOf(wire.decline_reason),
       last4: pan?.slice(-4) ?? null,
       expMonth: wire.exp_month,
       expYear: wire.exp_year,
@@ -131,18 +133,18 @@ const cardSchema = z
 const eventSchema = z
   .object({
     event_id: id,
-    type: text(64),
+    type: word,
     card_id: id.nullable(),
     authorization_id: id.nullable(),
     reference: text(TEXT_MAX).nullable(),
     amount: decimal.nullable(),
-    asset: text(64).nullable(),
+    asset: word.nullable(),
     merchant: z
       .object({ name: plain(TEXT_MAX).nullable(), mcc: text(16).nullable(), country: text(16).nullable() })
       .nullable(),
-    local: z.object({ amount: decimal, currency: text(64) }).nullable(),
+    local: z.object({ amount: decimal, currency: word }).nullable(),
     final: z.boolean().nullish(),
-    decided_by: text(64).nullish(),
+    decided_by: word.nullish(),
     occurred_at: time,
   })
   .transform((wire): IssuerEvent => {
@@ -168,7 +170,7 @@ const items = z.array(z.unknown()).max(1_000);
 const pageSchema = z.object({ items, next_cursor: plain(1_024).nullish(), has_more: z.boolean() });
 const listSchema = z.object({ items });
 const balanceSchema = z.object({
-  asset: text(64),
+  asset: word,
   available: z.custom<string>((value) => isSignedDecimal(value), 'not a decimal string'),
 });
 
@@ -246,9 +248,12 @@ function parseWith<T>(schema: z.ZodType<T>, body: unknown): Parsed<T> {
   return { ok: false, reason: `${member}: ${issue?.code === 'custom' ? issue.message : 'missing or of another type'}` };
 }
 
-/** Also absence: the one member that we would rather not be sent. */
 function isCardNumber(value: unknown): boolean {
-  return value === null || value === undefined || (typeof value === 'string' && /^[0-9]{12,19}$/.test(value));
+  return typeof value === 'string' && /^[0-9]{12,19}$/.test(value);
+}
+
+function isWord(value: unknown): boolean {
+  return typeof value === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(value);
 }
 
 function isSignedDecimal(value: unknown): boolean {

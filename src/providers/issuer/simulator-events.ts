@@ -6,7 +6,7 @@ import type { SimulatorKit } from '../simulator-kit/kit.js';
 import { badRequest, membersOf, objectsOf } from '../simulator-kit/requests.js';
 import { timedSigner } from '../simulator-kit/signing.js';
 import { type CardRecord, loadOf } from './simulator-card.js';
-import type { Step } from './simulator-money.js';
+import type { Step } from './simulator-steps.js';
 
 type Members = Readonly<Record<string, unknown>>;
 

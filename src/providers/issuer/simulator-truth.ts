@@ -14,7 +14,7 @@ import {
 } from './simulator-card.js';
 import { createIssuerEvents, type IssuerEvents, readSpend } from './simulator-events.js';
 import { createLoadBook, type LoadBook } from './simulator-loads.js';
-import { type Step, sumOf } from './simulator-money.js';
+import { type Step, sumOf } from './simulator-steps.js';
 import type { IssuerTimes } from './simulator-times.js';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ interface ProductSide {
 
 /** What whoever drives the simulator asks of it. */
 interface DriverSide {
-  /** States members of a card and takes it over: from now on it moves only when told to. Whatever differs is an event. */
+  /** States members of a card and takes it over: from now on it moves only when told to. What differs is an event. */
   state(id: string, body: Members): Members;
   /** A step of spending happens on a card. */
   spend(id: string, body: Members): Members;

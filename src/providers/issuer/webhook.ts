@@ -1,3 +1,4 @@
+import { maskCardData } from '../mask-card-data.js';
 import {
   readNotification,
   type SignedWebhook,
@@ -5,7 +6,7 @@ import {
   verifyTimedWebhook,
 } from '../notification.js';
 import { isProviderId } from '../strict-json.js';
-import { isCardData, maskIssuerBody } from './card-data.js';
+import { isCardData, maskIssuerText } from './card-data.js';
 import { ISSUER_EVENT_TYPES, type IssuerEventType } from './event-types.js';
 
 export const ISSUER_SIGNATURE_HEADER = 'x-issuer-signature';
@@ -50,9 +51,9 @@ export function nameIssuerSubject(rawBody: Buffer): IssuerSubject {
   return { deliveryId, eventType, subject: { type, ref } };
 }
 
-/** What of the body may be sealed and stored. */
+/** What of the body may be sealed and stored: not a card number, a security code or any other long number. */
 export function maskIssuerWebhook(rawBody: Buffer): Buffer {
-  return maskIssuerBody(rawBody);
+  return maskCardData(rawBody, maskIssuerText);
 }
 
 function isEventType(value: unknown): value is IssuerEventType {

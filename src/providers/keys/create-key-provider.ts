@@ -16,7 +16,7 @@ export interface KeySettings {
   readonly timeoutMs: number;
 }
 
-/** One provider of all that is configured; the id of a key says whose it is. Nothing is loaded or read before a call. */
+/** One provider of all that is configured; a key's id says whose it is. Nothing is loaded or read before a call. */
 export function createKeyProvider({ keyringFile, awsKms, vault, timeoutMs }: KeySettings): KeyProvider {
   const sources = {
     vault: vault && createVaultTransit({ ...vault, timeoutMs }),

@@ -12,8 +12,8 @@ export type PublicKeySource = () => PublicKey;
 /** Who holds private key-encryption keys: a file of ours, or a service that never gives them away. */
 export interface KeyProvider {
   /**
-   * The data key (32 bytes) that was wrapped, by RSA-OAEP with SHA-256, to the public key of that id. Throws `KeyError`:
-   * `unknown_key`, `refused`, `not_opened` stay as they are until a person acts; `unavailable` may pass.
+   * The data key (32 bytes) that was wrapped, by RSA-OAEP with SHA-256, to the public key of that id. Throws
+   * `KeyError`: `unknown_key`, `refused`, `not_opened` stay as they are until a person acts; `unavailable` may pass.
    */
   unwrap(keyId: string, wrapped: Uint8Array): Promise<Buffer>;
   /** Every public key that it knows, the one to seal with from now on first. */

@@ -27,7 +27,7 @@ export interface KeyringPlaces {
   readonly publicKeys: string;
 }
 
-/** Makes the keyring with a first key where there is none, and the public keys from it. Changes no key that is there. */
+/** Makes the keyring with a first key where there is none, and the public keys from it. What is there stays. */
 export function ensureKeyring(places: KeyringPlaces): void {
   if (existsSync(places.keyring)) {
     writePublicKeys(places.publicKeys, toPublicKeys(readKeyring(places.keyring)));
@@ -51,7 +51,7 @@ export function rotateKeyring(places: KeyringPlaces): Keyring {
   });
 }
 
-/** Reads the private keys. Throws `KeyError` for a file that is missing, damaged, or readable by others than its owner. */
+/** Reads the private keys. Throws `KeyError` for a file that is missing, damaged, or open to others than its owner. */
 export function readKeyring(file: string): Keyring {
   return readKeyFile(file, { schema: keyringSchema, isSecret: true });
 }

@@ -21,9 +21,9 @@ import { creationHandler } from '../creation.js';
 import { fingerprint, keyed, type Understood } from '../idempotency.js';
 import { answerList } from '../list.js';
 import { filter, PAGE_PARAMETERS } from '../parameters.js';
-import { fingerprintKey, sealIdentity, sealingKey } from '../personal.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
+import { fingerprintKey, sealIdentity, sealingKey } from '../sealing.js';
 
 const TAG = 'Cardholders';
 /** So often another change of the same cardholder may come between reading him and sealing for him. */
