@@ -11,7 +11,6 @@ import { startCardLoad } from './client/loads.js';
 import { keepStanding } from './client/keep-standing.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
@@ -19,12 +18,12 @@ import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
 import { createKeyProvider } from './providers/keys/create-key-provider.js';
 import { keySettings } from './providers/keys/key-settings.js';
-import { runUntilStopped } from './run-process.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
 import { createWorkers } from './temporal-workers.js';
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'worker', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 Runtime.install(runtimeOptions({ log, metricsAddress: `${config.SVERKA_OPS_HOST}:${config.SVERKA_METRICS_PORT}` }));
 

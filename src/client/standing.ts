@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type Client,
   isGrpcServiceError,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
@@ -17,6 +19,7 @@ import {
 } from '../contracts/ids.js';
 import type { DepositReconcileInput } from '../contracts/messages.js';
 import type { healthWatch, inboxSweep } from '../workflows/index.js';
+import { keyIdOf } from './encryption-codec.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 /** A run missed in an outage is caught up within this window and not later: the next one repairs the same. */
@@ -121,7 +124,8 @@ async function ensureSchedule({ client }: Temporal, options: ScheduleOptions): P
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const handle = client.schedule.getHandle(options.scheduleId);
     // Written only when it must be: what a person does between our read and our write would be lost.
-    if (shapeOf(await handle.describe()) === shapeOf(options)) return;
+    const found = await handle.describe();
+    if (shapeOf(found) === shapeOf(options) && (await isSealedAsNow(client, found))) return;
     await handle.update(({ state }) => ({ ...options, state }));
   }
 }
@@ -132,6 +136,13 @@ function shapeOf({ spec, policies, action }: Pick<ScheduleOptions, 'spec' | 'pol
   const { overlap, catchupWindow } = policies ?? {};
   const { workflowType, workflowId, taskQueue, args } = action;
   return JSON.stringify([intervals, overlap, catchupWindow, workflowType, workflowId, taskQueue, args]);
+}
+
+/** A schedule outlives every history: it is written again when another key encrypts, so that the old one can go. */
+async function isSealedAsNow({ options }: Client, { raw }: ScheduleDescription): Promise<boolean> {
+  const [codec] = options.loadedDataConverter.payloadCodecs;
+  const [now] = (await codec?.encode([{ metadata: {}, data: new Uint8Array() }])) ?? [];
+  return keyIdOf(raw.schedule?.action?.startWorkflow?.userMetadata?.summary) === keyIdOf(now);
 }
 
 /** Many workers that start at once ask for the same; Temporal then refuses some of them for a moment. */

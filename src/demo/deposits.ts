@@ -133,6 +133,8 @@ async function workerKilled(stage: Stage, address: string): Promise<void> {
   await custodian(`/deposits/${ref}`, { method: 'PATCH', body: { status: 'completed', confirmations: 20 } });
   const asking = await hits(stage, slow.body.at('id').text);
   process.kill(pid, 'SIGKILL');
+  // It has slowed the one call that it was for.
+  await custodian(`/faults/${slow.body.at('id').text}`, { method: 'DELETE' });
   const state = (await find(stage, ref, ['confirming', 'final']))?.at('state').text;
   const seen = asking ? `while it was asking, ${state}` : null;
   expect('the worker is killed between reading and crediting', 'while it was asking, confirming', seen);

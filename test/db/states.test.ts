@@ -173,7 +173,7 @@ describe('a deposit', () => {
     for (const to of ['confirming', 'noticed', 'credited', 'final', 'orphaned', 'dropped']) {
       expect([to, await update(id, asUser(to))]).toEqual([to, '42501']);
     }
-    const outcome = `insert into sverka.decision_outcome (decision_id, outcome, detail) values ($1, 'void', 'test')`;
+    const outcome = `select sverka.close_decision($1, 'void', 'test', null)`;
     expect(await tried(world.pool, outcome, [decision])).toBe('done');
     expect(await update(id, asUser('rejected'))).toBe('42501');
     // An acceptance leaves the books as they are: it moves nothing.
@@ -259,9 +259,9 @@ describe('what is written down', () => {
 
   it('an event is written once per type, subject and version', async () => {
     const { id } = await depositIn('completed');
-    const again = `insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data)
-      select $2, type, book, merchant_id, subject_type, subject_id, version, data from sverka.event
-       where subject_id = $1 and type = 'deposit.final'`;
+    const again = `select sverka.tell_events(array[$2], array[type], array[book], array[merchant_id],
+        array[subject_type], array[subject_id], array[version], array[data], array[trace_id])
+      from sverka.event where subject_id = $1 and type = 'deposit.final'`;
     expect(await tried(world.pool, again, [id, newId('event')])).toBe('23505');
   });
 });

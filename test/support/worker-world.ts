@@ -1,5 +1,5 @@
 import type { Context } from '@temporalio/activity';
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, type Logger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
@@ -45,6 +45,8 @@ export interface WorkerOptions {
   readonly maxCachedWorkflows?: number;
   /** Where this worker works, when that is not where the world is. */
   readonly namespace?: string;
+  /** Other keys of payloads than the world's; null: none. */
+  readonly keysFile?: string | null;
   /** Wraps what activities are given: gates, counters, lost answers. */
   readonly deps?: (deps: ActivityDeps) => ActivityDeps;
   /** Wraps or replaces the activities themselves. */
@@ -136,11 +138,11 @@ let installed = false;
  * Once in a process: what the SDK warns of is not part of a test's output. Only where a worker follows, for without
  * one nothing would ever end the runtime, nor the process.
  */
-export function installRuntime(): void {
+export function installRuntime(logger: Logger = new DefaultLogger('ERROR')): void {
   if (installed) return;
   installed = true;
   Runtime.install({
-    logger: new DefaultLogger('ERROR'),
+    logger,
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
   });
@@ -160,7 +162,7 @@ function custodySettings(url: string): Record<string, string> {
 async function startWorkers(
   world: WorkerWorld,
   connection: NativeConnection,
-  { bundlePath, maxCachedWorkflows, namespace, deps, activities }: WorkerOptions,
+  { bundlePath, maxCachedWorkflows, namespace, keysFile, deps, activities }: WorkerOptions,
 ): Promise<RunningWorker> {
   const given = deps ? deps(world.deps) : world.deps;
   const created = createActivities(given);
@@ -170,6 +172,8 @@ async function startWorkers(
       ...world.config,
       SVERKA_WORKFLOW_BUNDLE: bundlePath ?? testTemporal().bundlePath,
       TEMPORAL_NAMESPACE: namespace ?? world.config.TEMPORAL_NAMESPACE,
+      SVERKA_PAYLOAD_KEYS_FILE:
+        keysFile === undefined ? world.config.SVERKA_PAYLOAD_KEYS_FILE : (keysFile ?? undefined),
     },
     activities: activities ? activities(created) : created,
     interceptor: (context: Context) => createActivityInterceptor(given, context),

@@ -23,7 +23,7 @@ test('each reference leads to a component, and each component is referred to', (
   expect(referred).toEqual(new Set(names));
 });
 
-test('each header and each parameter that a component describes is referred to, and each reference leads to one', () => {
+test('each header and each parameter among the components is referred to, and each reference leads to one', () => {
   for (const [kind, names] of [
     ['headers', ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'Location', 'Idempotent-Replayed']],
     ['headers', ['Preference-Applied', 'WWW-Authenticate', 'Allow']],

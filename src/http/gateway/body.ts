@@ -31,7 +31,8 @@ export function checkBody<Output>(schema: z.ZodType<Output>, body: unknown): Out
   throw validationProblem(parsed.error.issues.flatMap(toFieldErrors));
 }
 
-function requireJson(headers: Headers): void {
+/** Refuses whatever is not said to be JSON in UTF-8, or is encoded. */
+export function requireJson(headers: Headers): void {
   const [type, ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
   const charsets = parameters.map((parameter) => parameter.trim().replaceAll('"', '')).filter((text) => text !== '');
   const isJson = type?.trim() === 'application/json' && charsets.every((text) => text === 'charset=utf-8');
@@ -39,7 +40,7 @@ function requireJson(headers: Headers): void {
 }
 
 /** The raw bytes; reading stops at the limit, whatever Content-Length said. */
-async function readBytes(request: Request, limit: number): Promise<Buffer> {
+export async function readBytes(request: Request, limit: number): Promise<Buffer> {
   const declared = Number(request.headers.get('content-length') ?? '0');
   if (declared > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];
