@@ -138,9 +138,7 @@ async function apply(
   { id, cardId, book, merchantId, state: from }: LoadRecord,
   answer: Omit<LoadAnswer, 'id' | 'actor'>,
 ): Promise<CardLoadSeen> {
-  const record = await retrying(() =>
-    inTransaction(deps.pool, (tx) => applyLoad(tx, { ...answer, id, actor: ACTOR })),
-  );
+  const record = await retrying(() => inTransaction(deps.pool, (tx) => applyLoad(tx, { ...answer, id, actor: ACTOR })));
   if (record.state !== from) {
     const about = { load_id: id, card_id: cardId, merchant_id: merchantId, book, reason: record.reason };
     deps.log.info('load moved', { trace_id: answer.traceId, from_state: from, to_state: record.state, ...about });

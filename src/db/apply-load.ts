@@ -92,7 +92,7 @@ async function tellPerson(tx: Tx, record: LoadRecord, traceId: string): Promise<
     kind: 'outcome_unknown',
     book: record.book,
     subject: { type: 'load', id: record.id },
-    detail: 'It is not known whether the issuer loaded this card; look there for our reference. It is sent again meanwhile.',
+    detail: 'It is not known whether the issuer loaded this card; look there by our id. It is sent again meanwhile.',
     traceId,
   });
 }

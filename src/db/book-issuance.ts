@@ -97,7 +97,9 @@ export function refusalOf(result: PostResult | undefined): HoldRefused['code'] |
   if (result?.outcome === 'posted') return null;
   if (result?.outcome === 'insufficient') return 'insufficient_funds';
   if (result?.outcome === 'guarded') return 'receivable_outstanding';
-  throw new Error(`The journal did not hold what was asked for: ${result?.outcome ?? 'nothing'} (${result?.detail ?? ''}).`);
+  throw new Error(
+    `The journal did not hold what was asked for: ${result?.outcome ?? 'nothing'} (${result?.detail ?? ''}).`,
+  );
 }
 
 /** Tells what the `collect` behind a credit of a merchant's wallet paid off. */

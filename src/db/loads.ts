@@ -19,10 +19,7 @@ type LoadRow = Omit<LoadRecord, 'amount'> & { amountText: string };
 /** The merchant's own load of that id, in that book. */
 export async function findLoad(db: Tx, of: Scope & { id: string }): Promise<LoadRecord | null> {
   const params = [of.id, of.book, of.merchantId];
-  const rows = await db.query<LoadRow>(
-    `${LOAD_SELECT} where l.id = $1 and l.book = $2 and l.merchant_id = $3`,
-    params,
-  );
+  const rows = await db.query<LoadRow>(`${LOAD_SELECT} where l.id = $1 and l.book = $2 and l.merchant_id = $3`, params);
   return rows[0] ? toRecord(rows[0]) : null;
 }
 

@@ -1,3 +1,5 @@
+import { CARD_CHECKS } from './card-checks.js';
+
 /**
  * What stands beside the journal and must agree with it. Each answers (kind, account_id, movement_id, detail) of what
  * is wrong; a later capability adds its subject's two sides.
@@ -24,11 +26,17 @@ export const SUBJECT_CHECKS: readonly string[] = [
       select from sverka.deposit d
        where d.id = m.subject_id and (d.state in ('credited', 'final', 'orphaned') or d.generation > m.generation))`,
 
+  ...CARD_CHECKS,
+
   // Every state that a subject has is one that its audit walked to.
   `select 'state_without_audit' as kind, null::bigint as account_id, null::bigint as movement_id,
           format('%s is %s in version %s, and its last audit row says %s', s.id, s.state, s.version, a.to_state) as detail
      from (select d.id, d.state, d.version from sverka.deposit d
-           union all select a.id, a.state, a.version from sverka.deposit_address a) s
+           union all select a.id, a.state, a.version from sverka.deposit_address a
+           union all select h.id, h.state, h.version from sverka.cardholder h
+           union all select c.id, c.state, c.version from sverka.card c
+           union all select i.id, i.state, i.version from sverka.issuance i
+           union all select l.id, l.state, l.version from sverka.card_load l) s
      left join lateral (select x.to_state from sverka.audit x where x.subject_id = s.id order by x.id desc limit 1) a
        on true
     where a.to_state is distinct from s.state`,

@@ -21,7 +21,7 @@ const acceptedUpdate = defineUpdate<Accepted, []>(ACCEPTED_UPDATE);
 
 /**
  * Loads one card: reserve, create at the issuer under our reference, settle. The whole request is the argument, so the
- * run finishes although its caller is gone; `accepted` answers as soon as the money is reserved, or the request refused.
+ * run finishes although its caller is gone; `accepted` answers once the money is reserved, or the request refused.
  */
 export async function cardLoad(input: CardLoadInput): Promise<Accepted> {
   const { databaseReserveCardLoad, databaseSubmitCardLoad } = activitiesOf<LoadActivities>(input.provider);

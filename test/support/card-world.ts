@@ -1,7 +1,7 @@
-import type { GatewayAnswer } from './worker-gateway.js';
 import { type IssuanceWorld, openIssuanceWorld } from './issuance-world.js';
 import { balanceOf } from './journal-fixtures.js';
 import { eventually } from './simulated-custody.js';
+import type { GatewayAnswer } from './worker-gateway.js';
 
 /** A card that is issued, and its name at the issuer. */
 export interface IssuedCard {
@@ -35,6 +35,10 @@ export interface CardWorld extends IssuanceWorld {
   onCard(cardId: string): Promise<bigint>;
   /** As the issuer's truth has it now. */
   statusAt(card: IssuedCard): Promise<string>;
+  /** Of each change of the card: what it is and how it ended, in order. */
+  changesOf(cardId: string): Promise<string[]>;
+  /** Waits until the issuer has heard of all of them. */
+  settled(cardId: string): Promise<unknown>;
   /** How often the issuer has really loaded under that reference. */
   loadsMade(loadId: string): Promise<number>;
 }
@@ -50,11 +54,21 @@ export async function openCardWorld(
   const faults: string[] = [];
   const column = async (sql: string, id: string) =>
     (await world.tx.query<{ value: string }>(sql, [id])).map(({ value }) => value);
+  const changesOf = (cardId: string) =>
+    column(
+      `select kind || ' ' || coalesce(outcome, 'open') as value from sverka.card_change where card_id = $1
+       order by number`,
+      cardId,
+    );
   return {
     ...base,
+    changesOf,
+    settled: (cardId) => eventually(async () => (await changesOf(cardId)).every((change) => !change.endsWith('open'))),
     async issued(key) {
       const { body } = await base.issue(`issue-${key}`);
-      await eventually(async () => (await base.card(body.id)).state === 'active');
+      await eventually(async () => (await base.card(body.id)).state === 'active').catch(async (error: unknown) => {
+        throw new Error(`The card was not issued: ${JSON.stringify(await base.card(body.id))}`, { cause: error });
+      });
       const [ref] = await column('select provider_ref as value from sverka.card where id = $1', body.id);
       return { id: body.id, ref: ref ?? '' };
     },
@@ -76,10 +90,7 @@ export async function openCardWorld(
     eventsOf: (id) =>
       column('select type as value from sverka.event where subject_id = $1 order by version, created_at', id),
     alertsOf: (id) =>
-      column(
-        `select kind as value from sverka.alert where subject_id = $1 and state = 'open' order by opened_at`,
-        id,
-      ),
+      column(`select kind as value from sverka.alert where subject_id = $1 and state = 'open' order by opened_at`, id),
     async onCard(cardId) {
       const [account] = await column(
         `select id::text as value from ledger.account where kind = 'card' and ref = $1`,

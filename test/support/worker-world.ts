@@ -103,8 +103,8 @@ export async function openWorkerWorld(
     startDepositAddress: (input) => startDepositAddress(temporal, input),
     nudgeIssuance: (of) => nudgeIssuance(temporal, of),
     startIssuance: (input) => startIssuance(temporal, input),
-  startCardLoad: (input) => startCardLoad(temporal, input),
-  startCardChange: (input) => startCardChange(temporal, input),
+    startCardLoad: (input) => startCardLoad(temporal, input),
+    startCardChange: (input) => startCardChange(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {

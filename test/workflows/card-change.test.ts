@@ -1,7 +1,5 @@
 import { createAttempts } from '../../src/activities/attempts.js';
-import { createActivities } from '../../src/activities/create-activities.js';
 import { restartCardChanges } from '../../src/activities/restart-stranded.js';
-import { newTraceId } from '../../src/telemetry/trace.js';
 import { type CardWorld, openCardWorld } from '../support/card-world.js';
 import { expectMoneyInvariants, expectNothingChanges } from '../support/money-invariants.js';
 import { eventually } from '../support/simulated-custody.js';
@@ -21,24 +19,6 @@ afterEach(async () => {
   await it.calm();
   await expectMoneyInvariants(it.world.owner, 'any');
 });
-
-/** Of each change of the card: what it is and how it ended, in order. */
-async function changesOf(cardId: string): Promise<string[]> {
-  const rows = await it.world.tx.query<{ kind: string; outcome: string | null }>(
-    'select kind, outcome from sverka.card_change where card_id = $1 order by number',
-    [cardId],
-  );
-  return rows.map(({ kind, outcome }) => `${kind} ${outcome ?? 'open'}`);
-}
-
-const settled = (cardId: string) =>
-  eventually(async () => (await changesOf(cardId)).every((change) => !change.endsWith('open')));
-
-/** What the sweep does with a notification about that card. */
-function readAgain(ref: string) {
-  const { providerReadIssuanceOf } = createActivities(it.world.deps);
-  return providerReadIssuanceOf({ book: 'live', provider: 'issuer', account: 'main-live', ref, traceId: newTraceId() });
-}
 
 describe('freezing a card', () => {
   test('is true here and at the issuer, told once, and undone by unfreezing', async () => {
@@ -62,7 +42,7 @@ describe('freezing a card', () => {
       expect([replay.status, replay.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
     });
     expect((await it.change(card, 'freeze', { key: 'f-2' })).status).toBe(200);
-    expect(await changesOf(card.id)).toEqual(['freeze confirmed']);
+    expect(await it.changesOf(card.id)).toEqual(['freeze confirmed']);
 
     const active = await it.change(card, 'unfreeze', { key: 'f-3', prefer: 'wait=10' });
     expect([active.status, active.body['state'], await it.statusAt(card)]).toEqual([200, 'active', 'active']);
@@ -78,7 +58,7 @@ describe('freezing a card', () => {
     const answer = await it.change(card, 'freeze', { key: 'lost', prefer: 'respond-async' });
     expect([answer.status, answer.body['state'], answer.headers.get('retry-after')]).toEqual([202, 'frozen', '1']);
     expect(answer.headers.get('location')).toBe(`/v1/cards/${card.id}`);
-    await settled(card.id);
+    await it.settled(card.id);
     expect((await it.change(card, 'freeze', { key: 'lost' })).status).toBe(200);
     expect(await it.eventsOf(card.id)).toEqual(['card.active', 'card.frozen']);
   });
@@ -87,7 +67,7 @@ describe('freezing a card', () => {
     const card = await it.issued('freeze-twenty');
     const twenty = Array.from({ length: 20 }, () => it.change(card, 'freeze', { key: 'twenty', prefer: 'wait=10' }));
     expect(new Set((await Promise.all(twenty)).map(({ status }) => status))).toEqual(new Set([200]));
-    expect(await changesOf(card.id)).toEqual(['freeze confirmed']);
+    expect(await it.changesOf(card.id)).toEqual(['freeze confirmed']);
     expect(await it.eventsOf(card.id)).toEqual(['card.active', 'card.frozen']);
   });
 
@@ -97,7 +77,7 @@ describe('freezing a card', () => {
       it.change(card, n % 2 === 0 ? 'freeze' : 'unfreeze', { key: `many-${n}`, prefer: 'respond-async' }),
     );
     for (const { status } of await Promise.all(calls)) expect([200, 202]).toContain(status);
-    await settled(card.id);
+    await it.settled(card.id);
     const { state } = await it.card(card.id);
     expect(await it.statusAt(card)).toBe(state);
   });
@@ -108,11 +88,11 @@ describe('freezing a card', () => {
       `select sverka.request_card_change($1, 'live', $2, 'freeze', 2, '{}', $3, 'stranded', 'POST', '/', $4, null)`,
       [card.id, it.merchant.id, `req_${'0'.repeat(26)}`, Buffer.alloc(32)],
     );
-    expect([await it.statusAt(card), await changesOf(card.id)]).toEqual(['active', ['freeze open']]);
+    expect([await it.statusAt(card), await it.changesOf(card.id)]).toEqual(['active', ['freeze open']]);
     const { deps, tx } = it.world;
     await eventually(async () => {
       await restartCardChanges(deps, tx, createAttempts(deps));
-      return (await changesOf(card.id))[0] === 'freeze confirmed';
+      return (await it.changesOf(card.id))[0] === 'freeze confirmed';
     });
     expect(await it.statusAt(card)).toBe('frozen');
   });
@@ -125,7 +105,7 @@ describe('freezing a card', () => {
     await eventually(async () => (await it.alertsOf(card.id)).includes('card_change_refused'));
     expect((await it.card(card.id)).state).toBe('frozen');
     await it.change(card, 'unfreeze', { key: 'refused-2' });
-    await settled(card.id);
+    await it.settled(card.id);
     expect([(await it.card(card.id)).state, await it.statusAt(card)]).toEqual(['active', 'active']);
   });
 });
@@ -145,8 +125,8 @@ describe('changes of one card', () => {
     await it.change(card, 'unfreeze', { key: 'o-2', prefer: 'respond-async' });
     const last = await it.change(card, 'close', { key: 'o-3', prefer: 'respond-async' });
     expect([last.status, last.body['state']]).toEqual([202, 'closed']);
-    await settled(card.id);
-    expect(await changesOf(card.id)).toEqual(['freeze confirmed', 'unfreeze superseded', 'close confirmed']);
+    await it.settled(card.id);
+    expect(await it.changesOf(card.id)).toEqual(['freeze confirmed', 'unfreeze superseded', 'close confirmed']);
     const { requests } = (await it.issuer.truth()) as unknown as { requests: Record<string, number> };
     expect(requests[`POST /v1/cards/${card.ref}/unfreeze`]).toBeUndefined();
     expect([await it.statusAt(card), await it.onCard(card.id)]).toEqual(['closed', 0n]);
@@ -176,145 +156,5 @@ describe('changes of one card', () => {
     expect((await it.gateway.post(it.merchant, path, { key: 'odd', body: {} })).status).toBeLessThan(300);
     const nowhere = await it.change({ id: `card_${'0'.repeat(26)}`, ref: '' }, 'freeze', { key: 'nowhere' });
     expect([nowhere.status, nowhere.body['code']]).toEqual([404, 'not_found']);
-  });
-});
-
-describe('closing a card', () => {
-  test('returns what is on it, once, and ends all that could be done with it', async () => {
-    const card = await it.issued('close');
-    await it.load(card, 'close-load', { prefer: 'wait=10' });
-    const before = await it.available();
-    const closed = await it.change(card, 'close', { key: 'c-1', prefer: 'wait=10' });
-    expect([closed.status, closed.body['state'], closed.body['loaded']]).toEqual([
-      200,
-      'closed',
-      { amount: '0.00', asset: 'USD' },
-    ]);
-    expect([(await it.available()) - before, await it.onCard(card.id)]).toEqual([3_500n, 0n]);
-    expect(await it.movementsOf(card.id)).toEqual(['card_return']);
-    expect([await it.statusAt(card), await it.alertsOf(card.id)]).toEqual(['closed', []]);
-    await expectNothingChanges(it.world.owner, async () => {
-      expect((await it.change(card, 'close', { key: 'c-1' })).status).toBe(200);
-    });
-    expect((await it.change(card, 'close', { key: 'c-2' })).status).toBe(200);
-    for (const change of ['freeze', 'unfreeze'] as const) {
-      const refused = await it.change(card, change, { key: `c-${change}` });
-      expect([refused.status, refused.body['code']]).toEqual([409, 'card_closed']);
-    }
-    expect((await it.load(card, 'c-load')).body['code']).toBe('card_closed');
-    expect((await it.available()) - before).toBe(3_500n);
-  });
-
-  test('whose answer is lost returns it once', async () => {
-    const card = await it.issued('close-lost');
-    const before = await it.available();
-    await it.fault(card, 'close', { fault: 'lost_answer', times: 1 });
-    await it.change(card, 'close', { key: 'close-lost', prefer: 'respond-async' });
-    await settled(card.id);
-    expect([(await it.available()) - before, await it.movementsOf(card.id)]).toEqual([2_500n, ['card_return']]);
-  });
-
-  test('with another rest at the issuer than ours is for a person, too', async () => {
-    const card = await it.issued('close-other');
-    const before = await it.available();
-    await it.fault(card, 'close', { fault: 'lost_answer', times: 1 });
-    await it.issuer.drive('POST', `/_sim/cards/${card.ref}/spend`, { kind: 'clearing.posted', amount: '5.00' });
-    await it.change(card, 'close', { key: 'close-other' });
-    await settled(card.id);
-    expect(await it.alertsOf(card.id)).toEqual(['remaining_mismatch']);
-    expect((await it.available()) - before).toBe(2_500n);
-  });
-
-  test('waits until no load is open, and is taken then under the same key', async () => {
-    const card = await it.issued('close-open');
-    await it.fault(card, 'loads', { fault: 'status', status: 503, times: 3 });
-    const load = await it.load(card, 'open-load', { prefer: 'wait=0' });
-    const early = await it.change(card, 'close', { key: 'open-close' });
-    expect([early.status, early.body['code'], early.body['retryable'], early.headers.get('retry-after')]).toEqual([
-      409,
-      'outcome_unknown',
-      true,
-      '1',
-    ]);
-    expect((await it.card(card.id)).state).toBe('active');
-    await eventually(async () => {
-      return (await it.gateway.get(it.merchant, `/v1/loads/${load.body.id}`)).body['state'] === 'completed';
-    });
-    const before = await it.available();
-    expect((await it.change(card, 'close', { key: 'open-close', prefer: 'wait=10' })).status).toBe(200);
-    expect((await it.available()) - before).toBe(3_500n);
-  });
-
-  test('and loading at once: one of the two comes first, and no cent is left behind', async () => {
-    for (let round = 0; round < 5; round += 1) {
-      const card = await it.issued(`race-${round}`);
-      const before = await it.available();
-      const [load, close] = await Promise.all([
-        it.load(card, `race-load-${round}`, { prefer: 'wait=10' }),
-        it.change(card, 'close', { key: `race-close-${round}`, prefer: 'wait=10' }),
-      ]);
-      expect([201, 402, 409]).toContain(load.status);
-      expect([200, 409]).toContain(close.status);
-      if (close.status === 409) await it.change(card, 'close', { key: `race-close-${round}`, prefer: 'wait=10' });
-      await settled(card.id);
-      expect([(await it.available()) - before, await it.onCard(card.id)]).toEqual([2_500n, 0n]);
-      expect([await it.statusAt(card), await it.alertsOf(card.id)]).toEqual(['closed', []]);
-    }
-  });
-});
-
-describe('a load', () => {
-  test('of a card that is frozen while it waits ends for certain, and its money is in one place', async () => {
-    const card = await it.issued('frozen-meanwhile');
-    const before = await it.available();
-    await it.fault(card, 'loads', { fault: 'timeout_before', times: 1 });
-    const { body } = await it.load(card, 'meanwhile', { prefer: 'wait=0' });
-    await eventually(async () => (await it.movementsOf(body.id)).includes('load_hold'));
-    await it.change(card, 'freeze', { key: 'meanwhile-freeze', prefer: 'wait=10' });
-    await eventually(async () => {
-      const { state } = (await it.gateway.get(it.merchant, `/v1/loads/${body.id}`)).body;
-      return state === 'failed' || state === 'completed';
-    });
-    const made = await it.loadsMade(body.id);
-    expect([before - (await it.available()), (await it.onCard(card.id)) - 2_500n]).toEqual(
-      made === 1 ? [1_000n, 1_000n] : [0n, 0n],
-    );
-  });
-
-  test('waits while the issuer does not know that the card is active again', async () => {
-    const card = await it.issued('unfrozen');
-    await it.change(card, 'freeze', { key: 'u-1', prefer: 'wait=10' });
-    await it.fault(card, 'unfreeze', { fault: 'timeout_before', times: 1 });
-    await it.change(card, 'unfreeze', { key: 'u-2', prefer: 'respond-async' });
-    const early = await it.load(card, 'u-load');
-    expect([early.status, early.body['code']]).toEqual([409, 'outcome_unknown']);
-    await settled(card.id);
-    expect((await it.load(card, 'u-load', { prefer: 'wait=10' })).status).toBe(201);
-  });
-});
-
-describe('what the issuer does by himself', () => {
-  test('changes what he says of the card and not what is true here; a card he closed is for a person', async () => {
-    const card = await it.issued('elsewhere');
-    await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'frozen' });
-    await readAgain(card.ref);
-    expect(await it.card(card.id)).toMatchObject({ state: 'active', provider_status: 'frozen' });
-    expect(await it.alertsOf(card.id)).toEqual([]);
-    await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'closed' });
-    await readAgain(card.ref);
-    expect(await it.card(card.id)).toMatchObject({ state: 'active', provider_status: 'closed' });
-    expect(await it.alertsOf(card.id)).toEqual(['closed_at_issuer']);
-    expect(await it.onCard(card.id)).toBe(2_500n);
-    const closed = await it.change(card, 'close', { key: 'elsewhere', prefer: 'wait=10' });
-    expect([closed.status, await it.alertsOf(card.id), await it.onCard(card.id)]).toEqual([200, [], 0n]);
-  });
-
-  test('to a card of ours that is closed already makes it closed here with what it held', async () => {
-    const card = await it.issued('refuses-close');
-    await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'closed' });
-    await it.fault(card, 'close', { fault: 'status', status: 409, times: 1 });
-    expect((await it.change(card, 'close', { key: 'refuses', prefer: 'wait=10' })).status).toBe(200);
-    // He did not say what was left on it.
-    expect([await it.alertsOf(card.id), await it.onCard(card.id)]).toEqual([['remaining_mismatch'], 0n]);
   });
 });

@@ -93,19 +93,22 @@ describe('a load', () => {
     expect(await it.alertsOf(body.id)).toEqual([]);
   });
 
-  test.each([400, 422])('that the issuer refuses with %s fails, is released, and is 402 with its place', async (status) => {
-    const before = await it.available();
-    await it.fault(card, 'loads', { fault: 'status', status, times: 1 });
-    const answer = await it.load(card, `refused-${status}`);
-    expect([answer.status, answer.body['code']]).toEqual([402, 'issuer_declined']);
-    const id = (answer.headers.get('location') ?? '').replace('/v1/loads/', '');
-    expect(await loadOf(id)).toMatchObject({ state: 'failed', reason: 'issuer_declined' });
-    expect([await it.available(), await it.loadsMade(id)]).toEqual([before, 0]);
-    expect(await it.movementsOf(id)).toEqual(['load_hold', 'load_release']);
-    expect(await it.eventsOf(id)).toEqual(['load.failed']);
-    const again = await it.load(card, `refused-${status}`);
-    expect([again.status, again.headers.get('location')]).toEqual([402, `/v1/loads/${id}`]);
-  });
+  test.each([400, 422])(
+    'refused by the issuer with %s fails, is released, and is 402 with its place',
+    async (status) => {
+      const before = await it.available();
+      await it.fault(card, 'loads', { fault: 'status', status, times: 1 });
+      const answer = await it.load(card, `refused-${status}`);
+      expect([answer.status, answer.body['code']]).toEqual([402, 'issuer_declined']);
+      const id = (answer.headers.get('location') ?? '').replace('/v1/loads/', '');
+      expect(await loadOf(id)).toMatchObject({ state: 'failed', reason: 'issuer_declined' });
+      expect([await it.available(), await it.loadsMade(id)]).toEqual([before, 0]);
+      expect(await it.movementsOf(id)).toEqual(['load_hold', 'load_release']);
+      expect(await it.eventsOf(id)).toEqual(['load.failed']);
+      const again = await it.load(card, `refused-${status}`);
+      expect([again.status, again.headers.get('location')]).toEqual([402, `/v1/loads/${id}`]);
+    },
+  );
 
   test('that never gets an answer waits for a person, with its money held, and ends when one comes', async () => {
     await it.fault(card, 'loads', { fault: 'timeout_after', times: 3 });
@@ -170,10 +173,7 @@ describe('what a wallet does not cover', () => {
     const card = await it.issued('last-cent');
     const cents = await it.available();
     const amount = `${cents / 100n}.${String(cents % 100n).padStart(2, '0')}`;
-    const answers = await Promise.all([
-      it.load(card, 'last-1', { amount }),
-      it.load(card, 'last-2', { amount }),
-    ]);
+    const answers = await Promise.all([it.load(card, 'last-1', { amount }), it.load(card, 'last-2', { amount })]);
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 402]);
     expect([await it.available(), (await it.onCard(card.id)) - 2_500n]).toEqual([0n, cents]);
     expect((await it.change(card, 'close', { key: 'last-close' })).status).toBe(200);

@@ -69,7 +69,11 @@ export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, 
 }
 
 /** What a known key answers now: the object as it is, or the refusal; null for a key that led nowhere yet. */
-export async function replay(call: Call<unknown, unknown>, request: RequestInput, until: number): Promise<Answer | null> {
+export async function replay(
+  call: Call<unknown, unknown>,
+  request: RequestInput,
+  until: number,
+): Promise<Answer | null> {
   const row = await findRequest(call.deps.db, request.id);
   if (!row) return null;
   requireSameCall(row.fingerprint, request);

@@ -73,17 +73,6 @@ export const LOAD_KIND: ResourceKind = {
   },
 };
 
-/** What a person decided is no answer of the issuer: then the card itself, failed, is what the key led to. */
-function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
-  if (state !== 'failed') return null;
-  if (reason === CARDHOLDER_ERASED) {
-    return { code: 'cardholder_erased', detail: 'The identity was erased before anything was sent; nothing was made.' };
-  }
-  if (reason !== ISSUER_DECLINED) return null;
-  const why = issuance.declineReason === null ? '' : ` (${issuance.declineReason})`;
-  return { code: 'issuer_declined', detail: `The issuer declined the card${why}; what was reserved is released.` };
-}
-
 const KINDS: ReadonlyMap<string, ResourceKind> = new Map(
   [DEPOSIT_ADDRESS_KIND, CARDHOLDER_KIND, CARD_KIND, LOAD_KIND].map((kind) => [kind.type, kind]),
 );
@@ -93,4 +82,15 @@ export function kindOf(type: string): ResourceKind {
   const kind = KINDS.get(type);
   if (!kind) throw new Error(`A request leads to a ${type}, which http/gateway/resource-kinds.ts does not list.`);
   return kind;
+}
+
+/** What a person decided is no answer of the issuer: then the card itself, failed, is what the key led to. */
+function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
+  if (state !== 'failed') return null;
+  if (reason === CARDHOLDER_ERASED) {
+    return { code: 'cardholder_erased', detail: 'The identity was erased before anything was sent; nothing was made.' };
+  }
+  if (reason !== ISSUER_DECLINED) return null;
+  const why = issuance.declineReason === null ? '' : ` (${issuance.declineReason})`;
+  return { code: 'issuer_declined', detail: `The issuer declined the card${why}; what was reserved is released.` };
 }

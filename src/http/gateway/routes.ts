@@ -1,4 +1,5 @@
 import type { Route } from './route.js';
+import { closeCard, freezeCard, unfreezeCard } from './routes/card-changes.js';
 import {
   createCardholderRoute,
   eraseCardholderRoute,
@@ -6,7 +7,6 @@ import {
   listCardholdersRoute,
   reviseCardholderRoute,
 } from './routes/cardholders.js';
-import { closeCard, freezeCard, unfreezeCard } from './routes/card-changes.js';
 import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
