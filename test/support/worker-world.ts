@@ -4,9 +4,11 @@ import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -108,6 +110,8 @@ export async function openWorkerWorld(
     startDepositAddress: (input) => startDepositAddress(temporal, input),
     nudgeIssuance: (of) => nudgeIssuance(temporal, of),
     startIssuance: (input) => startIssuance(temporal, input),
+    startCardLoad: (input) => startCardLoad(temporal, input),
+    startCardChange: (input) => startCardChange(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {
