@@ -8,9 +8,11 @@ import { ensureStanding } from '../../src/client/standing.js';
 import { setCardFee } from '../../src/db/card-fees.js';
 import { CARD_PRODUCTS } from '../../src/domain/card.js';
 import { type Ops, startOps } from '../../src/http/ops.js';
+import { keyFiles } from '../../src/local/key-files.js';
 import { choosePorts } from '../../src/local/ports.js';
 import { registerSearchAttributes } from '../../src/local/register-search-attributes.js';
 import type { RunFile, RunHook } from '../../src/local/run-file.js';
+import { ensureKeyring } from '../../src/providers/keys/keyring-file.js';
 import { type CommandLine, openCommandLine, runWithConsole } from '../support/command-line.js';
 import { eventually } from '../support/running-product.js';
 import { testTemporal } from '../support/test-temporal.js';
@@ -54,6 +56,7 @@ beforeAll(async () => {
     ),
   };
   cli = openCommandLine(whole);
+  ensureKeyring(keyFiles(cli.state));
 });
 afterAll(async () => {
   cli.remove();
