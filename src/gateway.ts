@@ -1,6 +1,8 @@
 import { logUnaccepted } from './client/accepted.js';
+import { startCardChange } from './client/card-changes.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
 import { requestIssuance } from './client/issuances.js';
+import { requestCardLoad } from './client/loads.js';
 import { findRunningRequest } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
 import { createPool } from './db/pool.js';
@@ -53,6 +55,8 @@ const app = createGatewayApp({
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
     issuance: async (input, deadlineMs) => logUnaccepted(log, await requestIssuance(temporal, input, deadlineMs)),
+    cardLoad: async (input, deadlineMs) => logUnaccepted(log, await requestCardLoad(temporal, input, deadlineMs)),
+    cardChange: (input) => startCardChange(temporal, input),
     findRunning: (of) => findRunningRequest(temporal, of),
   },
 });

@@ -3,10 +3,12 @@ import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
 import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
+import { startCardChange } from './client/card-changes.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
 import { nudgeIssuance, startIssuance } from './client/issuances.js';
 import { keepStanding } from './client/keep-standing.js';
+import { startCardLoad } from './client/loads.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
 import { createPool } from './db/pool.js';
@@ -46,6 +48,8 @@ const deps: ActivityDeps = {
   startDepositAddress: (input) => startDepositAddress(temporal, input),
   nudgeIssuance: (of) => nudgeIssuance(temporal, of),
   startIssuance: (input) => startIssuance(temporal, input),
+  startCardLoad: (input) => startCardLoad(temporal, input),
+  startCardChange: (input) => startCardChange(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({

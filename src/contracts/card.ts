@@ -64,6 +64,8 @@ export interface CardRecord {
   providerStatus: string | null;
   providerReadAt: Date | null;
   loaded: Minor;
+  /** A change of it is not confirmed by the issuer yet. */
+  changing: boolean;
   state: CardState;
   version: number;
   reason: string | null;

@@ -200,6 +200,14 @@ export async function noteIssuance(tx: Tx, id: string, note: IssuanceNote): Prom
   return readIssuance(tx, id);
 }
 
+/** What the issuer says of a card was learned otherwise: a read of its issuance that began before counts no more. */
+export async function outdateReads(tx: Tx, cardId: string): Promise<void> {
+  await tx.query(
+    `update sverka.issuance set applied_ticket = nextval('sverka.read_ticket') where card_id = $1 and state = 'active'`,
+    [cardId],
+  );
+}
+
 /** Notes that somebody has just tried or looked; the sweep leaves it alone for a while. */
 export async function touchIssuance(db: Tx, id: string, needsOperator: boolean): Promise<void> {
   await db.query('update sverka.issuance set needs_operator = $2 where id = $1', [id, needsOperator]);

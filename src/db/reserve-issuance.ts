@@ -56,7 +56,11 @@ export function holdRefusal({ code }: HoldRefused): Refusal {
 }
 
 /** Tells the merchant that a request was refused for money (API.md 5). */
-export async function tellRefused(tx: Tx, input: IssuanceInput, amount: { amount: string; asset: string }) {
+export async function tellRefused(
+  tx: Tx,
+  input: Pick<IssuanceInput, 'book' | 'merchantId' | 'request' | 'traceId'>,
+  amount: { amount: string; asset: string },
+): Promise<void> {
   const { book, merchantId, request, traceId } = input;
   const owner = { type: 'merchant', id: merchantId, ref: null };
   await insertEvents(tx, [

@@ -1,9 +1,12 @@
 import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
+import { CARD_MOVES } from '../../src/domain/card.js';
 import { CARDHOLDER_MOVES } from '../../src/domain/cardholder.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import { DEPOSIT_MOVES_BY_CHOICE } from '../../src/domain/deposit-decision.js';
+import { ISSUANCE_MOVES } from '../../src/domain/issuance.js';
+import { LOAD_MOVES } from '../../src/domain/load.js';
 import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
@@ -42,6 +45,9 @@ describe('the table of moves', () => {
     ['deposit', DEPOSIT_MOVES],
     ['deposit_address', DEPOSIT_ADDRESS_MOVES],
     ['cardholder', CARDHOLDER_MOVES],
+    ['card', CARD_MOVES],
+    ['issuance', ISSUANCE_MOVES],
+    ['load', LOAD_MOVES],
   ] as const)('of a %s is the same in the code and in the database', async (subject, moves) => {
     const { rows } = await world.owner.query(
       'select from_state as "from", to_state as "to", by_decision as "byDecision" from sverka.state_move where subject_type = $1',

@@ -4,9 +4,11 @@ import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -18,14 +20,16 @@ import { type SimulatedCustody, startSimulatedCustody, TEST_SECRET } from './sim
 import { openTestDatabase, type TestDatabase } from './test-database.js';
 import { testKeyring } from './test-keyring.js';
 import { testTemporal, uniqueTaskQueue } from './test-temporal.js';
+import { startWorldIssuer, type WorldIssuer } from './world-issuer.js';
 
-/** Everything a flow needs but a worker: database, simulated custodian, Temporal, and the deps of activities. */
+/** Everything a flow needs but a worker: database, simulated providers, Temporal, and the deps of activities. */
 export interface WorkerWorld {
   readonly database: TestDatabase;
   /** The owner of the database: for what a test prepares and asserts. */
   readonly owner: pg.Pool;
   readonly tx: Tx;
   readonly custody: SimulatedCustody;
+  readonly issuer: WorldIssuer;
   readonly temporal: Temporal;
   readonly config: Config;
   /** What a process of ours would be given. */
@@ -73,7 +77,11 @@ const SETTINGS = {
 export async function openWorkerWorld(
   options: { settings?: Readonly<Record<string, string>>; namespace?: string; address?: string } = {},
 ): Promise<WorkerWorld> {
-  const [database, custody] = await Promise.all([openTestDatabase(), startSimulatedCustody()]);
+  const [database, custody, issuer] = await Promise.all([
+    openTestDatabase(),
+    startSimulatedCustody(),
+    startWorldIssuer(),
+  ]);
   const { address, namespace } = testTemporal();
   const env = {
     ...SETTINGS,
@@ -82,6 +90,7 @@ export async function openWorkerWorld(
     TEMPORAL_NAMESPACE: options.namespace ?? namespace,
     SVERKA_TASK_QUEUE: uniqueTaskQueue(),
     ...custodySettings(custody.url),
+    ...issuer.settings,
     SVERKA_KEYRING_FILE: testKeyring().file,
     ...options.settings,
   };
@@ -101,6 +110,8 @@ export async function openWorkerWorld(
     startDepositAddress: (input) => startDepositAddress(temporal, input),
     nudgeIssuance: (of) => nudgeIssuance(temporal, of),
     startIssuance: (input) => startIssuance(temporal, input),
+    startCardLoad: (input) => startCardLoad(temporal, input),
+    startCardChange: (input) => startCardChange(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {
@@ -108,6 +119,7 @@ export async function openWorkerWorld(
     owner,
     tx: queriesOf(owner),
     custody,
+    issuer,
     temporal,
     config,
     env,
@@ -122,7 +134,7 @@ export async function openWorkerWorld(
       await native?.close();
       await temporal.connection.close();
       await Promise.all([providers.close(), pool.end(), owner.end()]);
-      await Promise.all([database.close(), custody.close()]);
+      await Promise.all([database.close(), custody.close(), issuer.close()]);
     },
   };
   return world;

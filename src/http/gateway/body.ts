@@ -16,6 +16,14 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
   return parseObject(bytes);
 }
 
+/** The same for a call that needs no body: nothing at all is an empty object, of whatever type it says to be. */
+export async function readOptionalObject(request: Request): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(request, BODY_BYTES_MAX);
+  if (bytes.length === 0) return {};
+  requireJson(request.headers);
+  return parseObject(bytes);
+}
+
 /** Checks a body against its schema; `validation` points at each refused member, never quoting its value. */
 export function checkBody<Output>(schema: z.ZodType<Output>, body: unknown): Output {
   const parsed = schema.safeParse(body, { error: refusalWords });
