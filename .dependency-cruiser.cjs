@@ -120,7 +120,10 @@ module.exports = {
       to: { path: `${SIMULATOR}|${KIT}` },
     },
     layer('client', {
-      may: [layers('contracts'), packages('@temporalio/client', '@temporalio/common', '@temporalio/envconfig')],
+      may: [
+        layers('contracts'),
+        packages('@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'),
+      ],
       comment: 'A client starts and signals by contract; of workflows it sees types alone.',
     }),
     layer('http', {

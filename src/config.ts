@@ -49,6 +49,16 @@ const schema = z.object({
   SVERKA_RELAY_PORT: port(8081),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
+  SVERKA_PAYLOAD_KEYS_FILE: z.string().min(1).optional(),
+  SVERKA_CODEC_PORT: port(8082),
+  SVERKA_CODEC_TOKEN: z
+    .string()
+    .regex(/^\S{32,}$/, 'must be at least 32 characters without a space')
+    .optional(),
+  SVERKA_CODEC_UI_ORIGIN: z
+    .string()
+    .regex(/^https?:\/\/[^/\s]+$/, 'must be an origin: http://host:port')
+    .optional(),
   SVERKA_RATE_LIMIT: count(600),
   SVERKA_RATE_LIMIT_WINDOW: duration('60s'),
   SVERKA_RELAY_RATE_LIMIT: count(20_000),
@@ -106,17 +116,41 @@ export type Config = ReturnType<typeof loadConfig>;
  * Throws one error that names every bad key, so that a start needs one correction and not five.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const parsed = schema.safeParse(setOf(env), { error: inOurWords });
   const providers = readProviders(env);
   const problems = [
-    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+    ...(parsed.success ? [] : parsed.error.issues.map(toLine)),
     ...providers.problems,
     ...(parsed.success ? conflictsOf(parsed.data) : []),
   ];
-  if (!parsed.success || problems.length > 0) {
-    throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-  }
+  if (!parsed.success || problems.length > 0) throw unusable(problems);
   return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
+}
+
+/** What a schema says itself goes before it. */
+function inOurWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'missing; set it';
+  if (issue.code === 'invalid_type') return 'must be a whole number';
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`;
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  return undefined;
+}
+
+/** All that the codec needs: neither a database nor a provider. Only the keys, the token and the UI have no default. */
+const codecSchema = schema
+  .pick({ SVERKA_HOST: true, SVERKA_OPS_HOST: true, SVERKA_OPS_PORT: true, SVERKA_CODEC_PORT: true })
+  .extend(schema.pick({ SVERKA_LOG_LEVEL: true, SVERKA_LOG_FILE: true }).shape)
+  .extend(
+    schema.pick({ SVERKA_PAYLOAD_KEYS_FILE: true, SVERKA_CODEC_TOKEN: true, SVERKA_CODEC_UI_ORIGIN: true }).required()
+      .shape,
+  );
+
+/** The configuration of the codec's process; the same error as `loadConfig`. */
+export function loadCodecConfig(env: NodeJS.ProcessEnv = process.env) {
+  const parsed = codecSchema.safeParse(setOf(env), { error: inOurWords });
+  if (parsed.success) return parsed.data;
+  throw unusable(parsed.error.issues.map(toLine));
 }
 
 /** A probe's call must be over well before its lease is, or two probes would call at once; Vault needs all of its. */
@@ -134,6 +168,19 @@ function conflictsOf(settings: z.infer<typeof schema>): string[] {
     problems.push(...missing.map(([name]) => `${name}: missing, although other settings of Vault are there`));
   }
   return problems;
+}
+
+/** A setting that is there and empty is not set. */
+function setOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}
+
+function toLine({ path, message }: { path: PropertyKey[]; message: string }): string {
+  return `${path.join('.')}: ${message}`;
+}
+
+function unusable(problems: readonly string[]): Error {
+  return new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }
 
 /** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */

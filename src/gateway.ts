@@ -1,9 +1,10 @@
 import { logUnaccepted } from './client/accepted.js';
+import { startCardChange } from './client/card-changes.js';
 import { requestDepositAddress } from './client/deposit-addresses.js';
 import { requestIssuance } from './client/issuances.js';
+import { requestCardLoad } from './client/loads.js';
 import { findRunningRequest } from './client/request-progress.js';
 import { connectTemporal } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { retrying } from './db/retrying.js';
 import { inTransaction, queriesOf } from './db/transaction.js';
@@ -19,7 +20,7 @@ import { createGatewayApp } from './http/gateway/app.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createPublicKeySource } from './providers/keys/keyring.js';
-import { runUntilStopped } from './run-process.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 
@@ -28,7 +29,7 @@ const DRAIN_MS = 5_000;
 /** A caller gets 503 rather than silence from a server that no longer answers; our queries take milliseconds. */
 const QUERY_TIMEOUT_MS = 5_000;
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'gateway', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const metrics = createMetrics();
 const pool = createPool(config.DATABASE_URL, {
@@ -54,6 +55,8 @@ const app = createGatewayApp({
     depositAddress: async (input, deadlineMs) =>
       logUnaccepted(log, await requestDepositAddress(temporal, input, deadlineMs)),
     issuance: async (input, deadlineMs) => logUnaccepted(log, await requestIssuance(temporal, input, deadlineMs)),
+    cardLoad: async (input, deadlineMs) => logUnaccepted(log, await requestCardLoad(temporal, input, deadlineMs)),
+    cardChange: (input) => startCardChange(temporal, input),
     findRunning: (of) => findRunningRequest(temporal, of),
   },
 });

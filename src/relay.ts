@@ -1,6 +1,5 @@
 import { hostname } from 'node:os';
 import { connectTemporal } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
@@ -16,7 +15,7 @@ import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
 import { createRelayNudge } from './http/relay/nudge.js';
 import { createPublicKeySource } from './providers/keys/keyring.js';
 import { sealBytes } from './providers/keys/seal-bytes.js';
-import { runUntilStopped } from './run-process.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
 
@@ -24,7 +23,7 @@ import { createCounter, createMetrics } from './telemetry/metrics.js';
 const BACKLOG_SECONDS = 60;
 const HEARTBEAT_MS = 10_000;
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'relay', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-relay' });
 const db = queriesOf(pool);

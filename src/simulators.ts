@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { startOps } from './http/ops.js';
 import { startCustodySimulator } from './providers/custody/simulator.js';
 import { startIssuerSimulator } from './providers/issuer/simulator.js';
-import { runUntilStopped } from './run-process.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 
@@ -22,7 +21,7 @@ const settingsSchema = z.object({
   issuer: played.optional(),
 });
 
-const config = loadConfig();
+const config = beginProcess();
 const settings = readSettings(config.SVERKA_SIMULATORS);
 const log = createLog({ process: 'simulators', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const metrics = createMetrics();

@@ -3,13 +3,14 @@ import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
 import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
+import { startCardChange } from './client/card-changes.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
 import { nudgeIssuance, startIssuance } from './client/issuances.js';
 import { keepStanding } from './client/keep-standing.js';
+import { startCardLoad } from './client/loads.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
@@ -17,12 +18,12 @@ import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
 import { createKeyProvider } from './providers/keys/create-key-provider.js';
 import { keySettings } from './providers/keys/key-settings.js';
-import { runUntilStopped } from './run-process.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
 import { createWorkers } from './temporal-workers.js';
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'worker', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 Runtime.install(runtimeOptions({ log, metricsAddress: `${config.SVERKA_OPS_HOST}:${config.SVERKA_METRICS_PORT}` }));
 
@@ -47,6 +48,8 @@ const deps: ActivityDeps = {
   startDepositAddress: (input) => startDepositAddress(temporal, input),
   nudgeIssuance: (of) => nudgeIssuance(temporal, of),
   startIssuance: (input) => startIssuance(temporal, input),
+  startCardLoad: (input) => startCardLoad(temporal, input),
+  startCardChange: (input) => startCardChange(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({

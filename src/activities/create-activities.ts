@@ -1,9 +1,11 @@
+import { createCardChangeActivities } from './card-changes.js';
 import { createCheckActivities } from './checks.js';
 import { createDepositAddressActivities } from './deposit-addresses.js';
 import { createDepositActivities } from './deposits.js';
 import type { ActivityDeps } from './deps.js';
 import { createInboxActivities } from './inbox.js';
 import { createIssuanceActivities } from './issuances.js';
+import { createLoadActivities } from './loads.js';
 
 /** All activities of the worker, by registered name. */
 export function createActivities(deps: ActivityDeps) {
@@ -12,6 +14,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createDepositAddressActivities(deps),
     ...createInboxActivities(deps),
     ...createIssuanceActivities(deps),
+    ...createLoadActivities(deps),
+    ...createCardChangeActivities(deps),
     ...createCheckActivities(deps),
   };
 }

@@ -1,6 +1,12 @@
 import type pg from 'pg';
 import type { Config } from '../config.js';
-import type { DepositAddressInput, DepositInput, IssuanceInput } from '../contracts/messages.js';
+import type {
+  CardChangeInput,
+  CardLoadInput,
+  DepositAddressInput,
+  DepositInput,
+  IssuanceInput,
+} from '../contracts/messages.js';
 import type { AccountOf } from '../providers/create-providers.js';
 import type { CustodyClient } from '../providers/custody/client.js';
 import type { IssuerClient } from '../providers/issuer/client.js';
@@ -28,4 +34,8 @@ export interface ActivityDeps {
   nudgeIssuance(of: { workflowId: string; traceId: string }): Promise<'nudged' | 'closed'>;
   /** Begins the run of an issuance that has none; an open one is left alone, `closed` for one that has ended. */
   startIssuance(input: IssuanceInput): Promise<'started' | 'closed'>;
+  /** Begins the run of a load that has none; an open one is left alone. */
+  startCardLoad(input: CardLoadInput): Promise<void>;
+  /** The same for a change of a card. */
+  startCardChange(input: CardChangeInput): Promise<void>;
 }

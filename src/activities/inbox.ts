@@ -11,7 +11,13 @@ import { type Attempt, createAttempts, eachOf } from './attempts.js';
 import { applyDeadLetterDecisions } from './decisions.js';
 import type { ActivityDeps } from './deps.js';
 import { applyLedgerImport } from './ledger-imports.js';
-import { restartAddresses, restartDeposits, restartIssuances } from './restart-stranded.js';
+import {
+  restartAddresses,
+  restartCardChanges,
+  restartDeposits,
+  restartIssuances,
+  restartLoads,
+} from './restart-stranded.js';
 
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
 
@@ -52,6 +58,8 @@ export function createInboxActivities(deps: ActivityDeps) {
       const closed = await restartDeposits(deps, db, attempt);
       await restartAddresses(deps, db, attempt);
       const closedCards = await restartIssuances(deps, db, attempt);
+      await restartLoads(deps, db, attempt);
+      await restartCardChanges(deps, db, attempt);
       return { full: false, claimed: 0, closed, closedCards };
     },
 

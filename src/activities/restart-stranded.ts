@@ -1,7 +1,17 @@
-import type { DepositAddressInput, DepositInput, IssuanceInput, IssuanceRef } from '../contracts/messages.js';
+import type {
+  CardChangeInput,
+  CardLoadInput,
+  DepositAddressInput,
+  DepositInput,
+  IssuanceInput,
+  IssuanceRef,
+} from '../contracts/messages.js';
+import { strandedCardChanges } from '../db/card-changes.js';
+import { readCard } from '../db/cards.js';
 import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
 import { strandedDeposits } from '../db/deposits.js';
 import { readIssuance, strandedIssuances } from '../db/issuances.js';
+import { readLoad, strandedLoads } from '../db/loads.js';
 import { findRequest } from '../db/requests.js';
 import type { Tx } from '../db/transaction.js';
 import { newTraceId } from '../telemetry/trace.js';
@@ -67,4 +77,34 @@ export async function restartIssuances(deps: ActivityDeps, db: Tx, attempt: Atte
     if (outcome === 'closed') closed.push({ book, provider: 'issuer', account, ref: id, traceId: input.traceId });
   });
   return closed;
+}
+
+/** The same for a load: another run of it is answered by its row, and the issuer knows the reference. */
+export async function restartLoads(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const stranded = await strandedLoads(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ id, requestId }) => {
+    const { book, merchantId, cardId, asset, amount, provider, providerAccount: account } = await readLoad(db, id);
+    const request = await findRequest(db, requestId);
+    if (!request || provider !== 'issuer') return;
+    const { key, method, path } = request;
+    const input: CardLoadInput = {
+      ...{ book, provider, account, merchantId, cardId, asset, amount: amount.toString() },
+      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      traceId: request.traceId ?? newTraceId(),
+    };
+    await attempt(() => deps.startCardLoad(input));
+  });
+}
+
+/** The same for a change of a card, also for one whose workflow was never begun. */
+export async function restartCardChanges(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const { SVERKA_STRANDED_AGE: olderThanMs, SVERKA_SWEEP_GRACE: graceMs } = deps.config;
+  const stranded = await strandedCardChanges(db, { olderThanMs, graceMs });
+  await eachOf(stranded, async ({ cardId, number, traceId }) => {
+    const { book, merchantId, provider, providerAccount: account } = await readCard(db, cardId);
+    if (provider !== 'issuer') return;
+    const of = { book, provider, account, merchantId, cardId, number } as const;
+    const input: CardChangeInput = { ...of, traceId: traceId ?? newTraceId() };
+    await attempt(() => deps.startCardChange(input));
+  });
 }

@@ -1,4 +1,4 @@
-import { depositAddressWorkflowId, issuanceWorkflowId } from '../contracts/ids.js';
+import { cardLoadWorkflowId, depositAddressWorkflowId, issuanceWorkflowId } from '../contracts/ids.js';
 import type { RequestInput, RequestMemo } from '../contracts/messages.js';
 import type { Temporal } from './temporal.js';
 
@@ -8,6 +8,7 @@ const DEADLINE_MS = 1_000;
 const WORKFLOW_IDS = [
   depositAddressWorkflowId,
   (of: { book: string; merchantId: string; requestId: string }) => issuanceWorkflowId({ ...of, generation: 0 }),
+  cardLoadWorkflowId,
 ] as const;
 
 /** What a workflow that answers for a call keeps to be read from outside: every start of one has it as its memo. */

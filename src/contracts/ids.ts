@@ -69,6 +69,16 @@ export function issuanceWorkflowId(input: {
   return `issuance:${input.book}:${input.merchantId}:${input.requestId.slice(4)}${again}`;
 }
 
+/** Id of the workflow that loads a card: one per (book, merchant, Idempotency-Key). */
+export function cardLoadWorkflowId(input: { book: string; merchantId: string; requestId: string }): string {
+  return `card-load:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
+}
+
+/** Id of the workflow that tells the issuer one change of a card. */
+export function cardChangeWorkflowId(input: { book: string; cardId: string; number: number }): string {
+  return `card-change:${input.book}:${input.cardId}:${input.number}`;
+}
+
 /** Id of the schedule that asks again about every issuance which waits. */
 export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
   return `issuance-reconcile:${input.book}:${input.provider}`;
@@ -94,6 +104,8 @@ export function providerTaskQueue(taskQueue: string, provider: string): string {
 
 /** Every workflow there is, by the name that Temporal keeps; a bundle without one of them is refused at start. */
 export const WORKFLOW_NAMES = [
+  'cardChange',
+  'cardLoad',
   'deposit',
   'depositAddress',
   'depositReconcile',

@@ -138,6 +138,63 @@ export interface IssuancePages {
   after: string | null;
 }
 
+/** Input of the `cardLoad` workflow: the whole request, so that the run finishes without its caller. */
+export interface CardLoadInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  merchantId: string;
+  request: RequestInput;
+  cardId: string;
+  asset: string;
+  /** Minor units, as text. */
+  amount: string;
+  traceId: string;
+  /** Where the run before stood, when this one goes on from it. */
+  resumed?: { loadId: string; seen: CardLoadSeen; tries: number };
+}
+
+/** What was set aside: the answer for the caller, and the load to be made (null for a refusal). */
+export interface CardLoadReserved {
+  accepted: Accepted;
+  loadId: string | null;
+}
+
+/** Where a load stands and what comes next: `create`, under the same reference as before, or the `end`. */
+export interface CardLoadSeen {
+  state: string;
+  next: 'create' | 'end';
+  merchantId: string;
+  reason: string | null;
+  needsOperator: boolean;
+  /** Milliseconds until the next try; null: at once. */
+  waitMs: number | null;
+}
+
+/** Input of the `cardChange` workflow: which change of which card is told to the issuer. */
+export interface CardChangeInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  merchantId: string;
+  cardId: string;
+  number: number;
+  traceId: string;
+  /** Tries of the runs before this one. */
+  tries?: number;
+}
+
+/** `tell` it; `wait`, for an older one is not done or the issuer did not take it; or its `end`. */
+export interface CardChangeSeen {
+  /** `confirmed`, `superseded`, or `waiting`. */
+  state: string;
+  next: 'tell' | 'wait' | 'end';
+  kind: string;
+  needsOperator: boolean;
+  /** Milliseconds until the next look. */
+  waitMs: number;
+}
+
 /** Search attributes of every workflow that follows a subject (DESIGN 6); all Keyword but the last, a Bool. */
 export const SEARCH_ATTRIBUTES = {
   kind: 'SverkaKind',

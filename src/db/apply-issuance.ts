@@ -10,10 +10,10 @@ import {
 import { type DecidedIssuance, type IssuanceChoice, planIssuanceDecision } from '../domain/issuance-decision.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookIssuance, type IssuanceBooking } from './book-issuance.js';
-import { noteCardStatus } from './cards.js';
 import { closeDecision, openDecisions } from './decisions.js';
 import { hashSeenIssuance, isTaken, lockIssuance, noteIssuance } from './issuances.js';
 import { issueAgain } from './issue-again.js';
+import { mirrorCard } from './mirror-card.js';
 import type { Tx } from './transaction.js';
 import { walkIssuance } from './walk-issuance.js';
 
@@ -67,7 +67,7 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   const step = { reason: plan.reason, actor, card, traceId: read.traceId };
   let record = plan.to === null ? noted : await walkIssuance(tx, noted, { ...step, to: plan.to });
   if (card !== undefined && record.state === 'active' && card.providerRef === record.providerRef) {
-    await noteCardStatus(tx, record.cardId, card.status);
+    await mirrorCard(tx, { cardId: record.cardId, status: card.status, traceId: read.traceId });
   }
   if (decided?.plan.accepts) record = await acceptContradiction(tx, record);
   const again = decided?.plan.again ? await issueAgain(tx, record, { ...decided.by, traceId: read.traceId }) : null;

@@ -92,16 +92,20 @@ async function finishing(tx: Tx, { of, operation }: NonNullable<IssuanceBooking[
   return { movements: [release, collectBehind(release, { wallet, receivable })], receivable };
 }
 
-function refusalOf(result: PostResult | undefined): HoldRefused['code'] | null {
+/** Why the journal did not set money aside; null when it did. Throws for what no caller can cause. */
+export function refusalOf(result: PostResult | undefined): HoldRefused['code'] | null {
   if (result?.outcome === 'posted') return null;
   if (result?.outcome === 'insufficient') return 'insufficient_funds';
   if (result?.outcome === 'guarded') return 'receivable_outstanding';
-  throw new Error(`The journal did not hold an issuance: ${result?.outcome ?? 'nothing'} (${result?.detail ?? ''}).`);
+  throw new Error(
+    `The journal did not hold what was asked for: ${result?.outcome ?? 'nothing'} (${result?.detail ?? ''}).`,
+  );
 }
 
-async function tellCollected(
+/** Tells what the `collect` behind a credit of a merchant's wallet paid off. */
+export async function tellCollected(
   tx: Tx,
-  { book, merchantId, asset }: IssuanceMoney,
+  { book, merchantId, asset }: Pick<IssuanceMoney, 'book' | 'merchantId' | 'asset'>,
   of: { receivable?: bigint; collected: PostResult | undefined; traceId: string },
 ): Promise<void> {
   const change = of.collected?.moved[1];

@@ -8,7 +8,8 @@ import type { Tx } from './transaction.js';
 const CARD_SELECT = `select c.id, c.book, c.merchant_id as "merchantId", c.cardholder_id as "cardholderId", c.product,
     c.asset, c.provider, c.provider_account as "providerAccount", c.provider_ref as "providerRef", c.last4, c.expires,
     c.provider_status as "providerStatus", c.provider_read_at as "providerReadAt",
-    coalesce(b.balance, 0)::text as "loadedText", c.state, c.version, c.reason, c.created_at as "createdAt",
+    coalesce(b.balance, 0)::text as "loadedText",
+    exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing, c.state, c.version, c.reason, c.created_at as "createdAt",
     c.updated_at as "updatedAt"
   from sverka.card c
   left join lateral (select e.balance from ledger.account a join ledger.entry e on e.account_id = a.id
@@ -103,6 +104,17 @@ export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<Card
     ],
   );
   return rows.length === 1 ? readCard(tx, id) : null;
+}
+
+/** Locks the card and reads it as it is then: before its issuance, its loads and its changes. */
+export async function lockCard(tx: Tx, id: string): Promise<CardRecord> {
+  await tx.query('select from sverka.card where id = $1 for no key update', [id]);
+  return readCard(tx, id);
+}
+
+/** Its money moved and its state did not: the next version, under its lock. */
+export async function nextCardVersion(tx: Tx, id: string): Promise<void> {
+  await tx.query('update sverka.card set version = version + 1 where id = $1', [id]);
 }
 
 /** What the issuer says of the card now: a mirror, beside our own state (R19). */

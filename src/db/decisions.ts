@@ -87,8 +87,6 @@ export async function closeDecision(
   decision: { readonly id: string },
   came: DecisionOutcome & { readonly traceId: string },
 ): Promise<void> {
-  await tx.query(
-    'insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id) values ($1, $2, $3, $4)',
-    [decision.id, came.outcome, came.detail, came.traceId],
-  );
+  const { outcome, detail, traceId } = came;
+  await tx.query('select sverka.close_decision($1, $2, $3, $4)', [decision.id, outcome, detail, traceId]);
 }

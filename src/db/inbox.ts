@@ -257,7 +257,7 @@ export async function resolveUnreadable(db: Tx): Promise<void> {
     `select sverka.resolve_alert(a.key) from sverka.alert a
      where a.kind = 'unreadable_record' and a.key like 'unreadable:%' and a.state = 'open'
        and not exists (select from sverka.inbox i where i.status in ('pending', 'unmatched')
-         and i.reason = 'unreadable_record' and a.key = 'unreadable:' || i.provider || ':' || i.endpoint)`,
+         and i.reason in ('unreadable_record', 'amount_out_of_range') and a.key = 'unreadable:' || i.provider || ':' || i.endpoint)`,
   );
 }
 

@@ -1,7 +1,7 @@
 import { issuanceWorkflowId } from '../contracts/ids.js';
 import type { IssuanceInput, Refusal } from '../contracts/messages.js';
 import { CARDHOLDER_ERASED } from '../domain/issuance.js';
-import { bookIssuance, HoldRefused, issuanceMovementId } from './book-issuance.js';
+import { bookIssuance, type HoldRefused, issuanceMovementId } from './book-issuance.js';
 import { cardFee, insertCard } from './cards.js';
 import { insertEvents } from './events.js';
 import { insertIssuance } from './issuances.js';
@@ -56,7 +56,11 @@ export function holdRefusal({ code }: HoldRefused): Refusal {
 }
 
 /** Tells the merchant that a request was refused for money (API.md 5). */
-export async function tellRefused(tx: Tx, input: IssuanceInput, amount: { amount: string; asset: string }) {
+export async function tellRefused(
+  tx: Tx,
+  input: Pick<IssuanceInput, 'book' | 'merchantId' | 'request' | 'traceId'>,
+  amount: { amount: string; asset: string },
+): Promise<void> {
   const { book, merchantId, request, traceId } = input;
   const owner = { type: 'merchant', id: merchantId, ref: null };
   await insertEvents(tx, [

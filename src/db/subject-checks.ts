@@ -1,3 +1,5 @@
+import { CARD_CHECKS } from './card-checks.js';
+
 /** Each leg that the state of an issuance calls for: held, and then settled or given back; nothing where it is free. */
 const ISSUANCE_CALLED_FOR = `
   select i.id, i.generation, l.movement, i.book, i.merchant_id, l.account, l.ref, i.asset, l.amount
@@ -73,6 +75,7 @@ export const SUBJECT_CHECKS: readonly string[] = [
                   from sverka.issuance i where i.card_id = c.id and i.state = 'active') s
     where (s.settled, s.by_it) is distinct from
       case when c.state in ('active', 'frozen', 'closed') then (1::bigint, 1::bigint) else (0::bigint, 0::bigint) end`,
+  ...CARD_CHECKS,
 
   // Every state that a subject has is one that its audit walked to.
   `select 'state_without_audit' as kind, null::bigint as account_id, null::bigint as movement_id,
@@ -81,7 +84,8 @@ export const SUBJECT_CHECKS: readonly string[] = [
            union all select a.id, a.state, a.version from sverka.deposit_address a
            union all select h.id, h.state, h.version from sverka.cardholder h
            union all select c.id, c.state, c.version from sverka.card c
-           union all select i.id, i.state, i.version from sverka.issuance i) s
+           union all select i.id, i.state, i.version from sverka.issuance i
+           union all select l.id, l.state, l.version from sverka.card_load l) s
      left join lateral (select x.to_state from sverka.audit x where x.subject_id = s.id order by x.id desc limit 1) a
        on true
     where a.to_state is distinct from s.state`,

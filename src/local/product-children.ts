@@ -9,7 +9,8 @@ import type { StackPorts } from './stack-ports.js';
 
 /** Our own processes; each is `src/<name>.ts`. */
 export const PRODUCT_PROCESSES = ['simulators', 'worker', 'gateway', 'relay'] as const;
-export type ProductProcess = (typeof PRODUCT_PROCESSES)[number];
+/** The codec runs only where payloads are encrypted. */
+export type ProductProcess = (typeof PRODUCT_PROCESSES)[number] | 'codec';
 
 export interface ProductSettings {
   readonly env: NodeJS.ProcessEnv;
@@ -23,10 +24,19 @@ export interface ProductSettings {
   readonly accounts: readonly ProviderAccount[];
   /** `files` is null where the environment says where keys are. */
   readonly keys: { readonly files: KeyFiles | null; readonly fingerprint: string };
+  readonly payloadKeysFile: string | null;
+  /** Null where it does not run. */
+  readonly codec: { readonly token: string; readonly uiOrigin: string } | null;
 }
 
 /** What listens to the world stops first, then the worker, then those it calls. Servers have the stages 0 and 1. */
-const STAGES: Readonly<Record<ProductProcess, number>> = { simulators: 2, worker: 3, gateway: 4, relay: 4 };
+const STAGES: Readonly<Record<ProductProcess, number>> = {
+  simulators: 2,
+  worker: 3,
+  gateway: 4,
+  relay: 4,
+  codec: 4,
+};
 
 /** One of our processes, with the environment that src/config.ts reads. */
 export function productChild(name: ProductProcess, settings: ProductSettings): ChildSpec {
@@ -60,11 +70,13 @@ export function productLogFile(paths: LocalPaths, name: ProductProcess): string 
 
 function common(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
   return {
-    DATABASE_URL: settings.databaseUrls[name],
+    // The codec has no business there.
+    DATABASE_URL: name === 'codec' ? undefined : settings.databaseUrls[name],
     TEMPORAL_ADDRESS: settings.temporalAddress,
     TEMPORAL_NAMESPACE: settings.temporalNamespace,
     SVERKA_TASK_QUEUE: settings.taskQueue,
     SVERKA_OPS_PORT: String(settings.ports[`${name}Ops`]),
+    SVERKA_PAYLOAD_KEYS_FILE: settings.payloadKeysFile ?? undefined,
   };
 }
 
@@ -80,7 +92,7 @@ function keySettings(name: ProductProcess, { env, keys }: ProductSettings): Node
       return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys, SVERKA_FINGERPRINT_KEY: keys.fingerprint };
     case 'relay':
       return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys };
-    case 'simulators':
+    default:
       return none;
   }
 }
@@ -110,6 +122,12 @@ function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv
       return { ...providers, SVERKA_GATEWAY_PORT: String(ports.gateway) };
     case 'relay':
       return { ...providers, SVERKA_RELAY_PORT: String(ports.relay) };
+    case 'codec':
+      return {
+        SVERKA_CODEC_PORT: String(ports.codec),
+        SVERKA_CODEC_TOKEN: settings.codec?.token,
+        SVERKA_CODEC_UI_ORIGIN: settings.codec?.uiOrigin,
+      };
   }
 }
 

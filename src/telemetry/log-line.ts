@@ -12,6 +12,7 @@ export const LOG_MEMBERS = [
   'attempt',
   'task_queue',
   'schedule',
+  'namespace',
   'book',
   'merchant_id',
   'key_id',

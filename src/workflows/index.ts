@@ -1,3 +1,5 @@
+export { cardChange } from './card-change.js';
+export { cardLoad } from './card-load.js';
 export { deposit } from './deposit.js';
 export { depositAddress } from './deposit-address.js';
 export { depositReconcile } from './deposit-reconcile.js';

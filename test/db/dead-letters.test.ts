@@ -15,9 +15,7 @@ let userId: string;
 let at: MadeAddress;
 
 beforeEach(async () => {
-  world = await openDepositWorld({
-    env: { SVERKA_SWEEP_GRACE: '1ms', SVERKA_FAULT_INTERVAL: '1m', SVERKA_FAULT_INTERVAL_MAX: '200s' },
-  });
+  world = await openDepositWorld({ env: { SVERKA_SWEEP_GRACE: '1ms' } });
   relay = createPool(world.database.urlFor('relay'), { max: 1, applicationName: 'test' });
   console = createPool(world.database.urlFor('console'), { max: 1, applicationName: 'test' });
   userId = await makePerson(world.owner, 'operator');
@@ -115,24 +113,6 @@ describe('a poison notification among a hundred', () => {
     expect(row).toEqual({ status: 'parked', attempts: ATTEMPTS_MAX });
     expect(await letters()).toMatchObject([{ reason: 'unreadable_record', attempts: ATTEMPTS_MAX, how: null }]);
     expect(await openAlerts(world.owner)).toContain(`dead_letter dead_letter:${id}`);
-  });
-
-  it('waits twice as long after each fault, from the first wait of the configuration to its longest', async () => {
-    const ref = await world.arrive(at, UNREADABLE);
-    await notify(ref);
-    const waits: number[] = [];
-    for (let n = 0; n < 4; n += 1) {
-      await look(ref);
-      const { rows } = await world.owner.query<{ seconds: number }>(
-        `select extract(epoch from next_attempt_at - clock_timestamp())::float as seconds
-           from sverka.inbox where subject_ref = $1`,
-        [ref],
-      );
-      waits.push(rows[0]?.seconds ?? 0);
-    }
-    const bounds = [60, 120, 200, 200];
-    const within = waits.map((seconds, n) => seconds > 0.7 * (bounds[n] ?? 0) && seconds <= (bounds[n] ?? 0));
-    expect(within).toEqual(Array(4).fill(true));
   });
 
   it('that the database refuses in a page comes alone, and only that one dies', async () => {

@@ -176,19 +176,6 @@ describe('creating', () => {
     expect(await openAlerts(world.owner)).not.toContain(`provider_misconfigured deposit_address:${id}`);
   });
 
-  it('is a person’s after as many looks, and is sent again as often, as the configuration says', async () => {
-    const { id } = await reserve({ customerRef: 'configured' });
-    const config = { ...world.deps.config, SVERKA_UNKNOWN_ALERT_LOOKS: 2, SVERKA_CREATE_RETRY_INTERVAL_MAX: 3_000 };
-    const configured = createDepositAddressActivities({ ...world.deps, config });
-    await fault('status', { status: 429 });
-    expect(await configured.providerCreateDepositAddress({ id, traceId, tries: 20 })).toMatchObject({ waitMs: 3_000 });
-    await activities.databaseSuspectDepositAddress({ id, traceId });
-    const looks = [];
-    for (const n of [1, 2]) looks.push(await configured.providerReadDepositAddress({ id, traceId, looks: n }));
-    expect(looks.map((look) => look.needsOperator)).toEqual([false, true]);
-    expect(await activities.providerCreateDepositAddress({ id, traceId })).toMatchObject({ outcome: 'active' });
-  });
-
   it('too often waits for as long as the custodian asks', async () => {
     const { id } = await reserve({ customerRef: 'too-often' });
     await fault('status', { status: 429, retry_after: 7 });

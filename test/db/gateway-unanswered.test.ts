@@ -30,7 +30,7 @@ afterAll(async () => {
   await temporal?.connection.close();
 });
 
-test('a create that no worker answers is 202 to its request; a second call joins it, another body is refused', async () => {
+test('a create that no worker answers is 202 to its request; a second joins it, another body is refused', async () => {
   const { id: merchantId, keys } = await makeMerchant(gateway.tx);
   const id = requestId({ book: 'live', merchantId, key: 'k' });
   const headers = { 'idempotency-key': 'k', prefer: 'respond-async' };

@@ -3,9 +3,11 @@ import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -77,6 +79,8 @@ const deps: ActivityDeps = {
   startDepositAddress: (input) => startDepositAddress(temporal, input),
   nudgeIssuance: (of) => nudgeIssuance(temporal, of),
   startIssuance: (input) => startIssuance(temporal, input),
+  startCardLoad: (input) => startCardLoad(temporal, input),
+  startCardChange: (input) => startCardChange(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -183,6 +183,8 @@ function makeDeps(
     startDepositAddress: async (input) => void restarted.push(input),
     nudgeIssuance: async () => 'nudged',
     startIssuance: async () => 'started',
+    startCardLoad: async () => undefined,
+    startCardChange: async () => undefined,
   };
   return { deps, nudges, restarted, providers };
 }

@@ -105,6 +105,8 @@ export async function openTestGateway(
     starts: {
       depositAddress: async () => ({ kind: 'not_sent' }),
       issuance: async () => ({ kind: 'not_sent' }),
+      cardLoad: async () => ({ kind: 'not_sent' }),
+      cardChange: async () => undefined,
       findRunning: async () => null,
       ...options.starts,
     },

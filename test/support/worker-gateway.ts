@@ -1,5 +1,7 @@
+import { startCardChange } from '../../src/client/card-changes.js';
 import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { requestIssuance } from '../../src/client/issuances.js';
+import { requestCardLoad } from '../../src/client/loads.js';
 import { findRunningRequest } from '../../src/client/request-progress.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { createPool } from '../../src/db/pool.js';
@@ -72,6 +74,8 @@ export async function openWorldGateway(
     starts: {
       depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
       issuance: (input, deadlineMs) => requestIssuance(temporal, input, deadlineMs),
+      cardLoad: (input, deadlineMs) => requestCardLoad(temporal, input, deadlineMs),
+      cardChange: (input) => startCardChange(temporal, input),
       findRunning: (of) => findRunningRequest(temporal, of),
     },
   });

@@ -19,9 +19,14 @@ export interface RecordedHistory {
 
 const WITHIN_MS = 10_000;
 
-/** Runs each flow once against real servers and answers its history by name: one per workflow and path. */
-export async function recordHistories(): Promise<ReadonlyMap<string, RecordedHistory>> {
-  const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s' } });
+/**
+ * Runs each flow once against real servers and answers its history by name, as it stands in Temporal: one per workflow
+ * and path. `settings` are names of `src/config.ts`.
+ */
+export async function recordHistories(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ReadonlyMap<string, RecordedHistory>> {
+  const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s', ...settings } });
   const worker = await world.startWorker();
   try {
     const ids = {

@@ -1,12 +1,14 @@
 import type { Context } from '@temporalio/activity';
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, type Logger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -45,6 +47,8 @@ export interface WorkerOptions {
   readonly maxCachedWorkflows?: number;
   /** Where this worker works, when that is not where the world is. */
   readonly namespace?: string;
+  /** Other keys of payloads than the world's; null: none. */
+  readonly keysFile?: string | null;
   /** Wraps what activities are given: gates, counters, lost answers. */
   readonly deps?: (deps: ActivityDeps) => ActivityDeps;
   /** Wraps or replaces the activities themselves. */
@@ -106,6 +110,8 @@ export async function openWorkerWorld(
     startDepositAddress: (input) => startDepositAddress(temporal, input),
     nudgeIssuance: (of) => nudgeIssuance(temporal, of),
     startIssuance: (input) => startIssuance(temporal, input),
+    startCardLoad: (input) => startCardLoad(temporal, input),
+    startCardChange: (input) => startCardChange(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {
@@ -140,11 +146,11 @@ let installed = false;
  * Once in a process: what the SDK warns of is not part of a test's output. Only where a worker follows, for without
  * one nothing would ever end the runtime, nor the process.
  */
-export function installRuntime(): void {
+export function installRuntime(logger: Logger = new DefaultLogger('ERROR')): void {
   if (installed) return;
   installed = true;
   Runtime.install({
-    logger: new DefaultLogger('ERROR'),
+    logger,
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
   });
@@ -164,7 +170,7 @@ function custodySettings(url: string): Record<string, string> {
 async function startWorkers(
   world: WorkerWorld,
   connection: NativeConnection,
-  { bundlePath, maxCachedWorkflows, namespace, deps, activities }: WorkerOptions,
+  { bundlePath, maxCachedWorkflows, namespace, keysFile, deps, activities }: WorkerOptions,
 ): Promise<RunningWorker> {
   const given = deps ? deps(world.deps) : world.deps;
   const created = createActivities(given);
@@ -174,6 +180,8 @@ async function startWorkers(
       ...world.config,
       SVERKA_WORKFLOW_BUNDLE: bundlePath ?? testTemporal().bundlePath,
       TEMPORAL_NAMESPACE: namespace ?? world.config.TEMPORAL_NAMESPACE,
+      SVERKA_PAYLOAD_KEYS_FILE:
+        keysFile === undefined ? world.config.SVERKA_PAYLOAD_KEYS_FILE : (keysFile ?? undefined),
     },
     activities: activities ? activities(created) : created,
     interceptor: (context: Context) => createActivityInterceptor(given, context),

@@ -3,7 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { loadConfig } from '../../src/config.js';
+import { parse, stringify } from 'yaml';
+import { loadCodecConfig, loadConfig } from '../../src/config.js';
 import { PRODUCT_PROCESSES } from '../../src/local/product-children.js';
 import { LOGIN_ROLES } from '../../src/local/role-passwords.js';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal.js';
@@ -14,6 +15,8 @@ const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8')
 const content = read('docker-compose.yml');
 const values = madeEnvironment();
 const { services } = readCompose(content, values);
+/** With encrypted payloads: what `-f docker-compose.yml -f deploy/encrypt-payloads.yml` makes of both. */
+const encrypted = stringify(merged(parsed(content), parsed(read('deploy/encrypt-payloads.yml'))));
 
 test('the file is sound: every member known, every reference to something that is there', () => {
   expect(composeFileProblems(REPOSITORY_ROOT)).toEqual([]);
@@ -57,7 +60,7 @@ test.each<[what: string, from: string, to: string, because: RegExp]>([
 });
 
 test('deploy/make-env.sh writes every variable, and no two the same; what exists stays', () => {
-  expect(Object.keys(values).toSorted()).toEqual(composeVariables(content));
+  expect(Object.keys(values).toSorted()).toEqual(composeVariables(encrypted));
   expect(new Set(Object.values(values)).size).toBe(Object.keys(values).length);
 });
 
@@ -116,6 +119,29 @@ test('only the worker is given the private keys, and nothing else than the makin
   expect(named.map(([name]) => name)).toEqual(['worker', 'keys']);
 });
 
+const PAYLOAD_KEYS = 'payload-keys:/var/lib/sverka-payload-keys:ro';
+
+test('with encrypted payloads each process that speaks to Temporal has the keys, and the UI finds the codec', () => {
+  expect(composeProblems(encrypted, REPOSITORY_ROOT)).toEqual([]);
+  const { services: all } = readCompose(encrypted, values);
+  const codec = loadCodecConfig(all['codec']?.environment ?? {});
+  const path = codec.SVERKA_PAYLOAD_KEYS_FILE;
+  for (const name of ['worker', 'gateway', 'relay', 'cli', 'codec']) {
+    expect([name, all[name]?.environment?.['SVERKA_PAYLOAD_KEYS_FILE']]).toEqual([name, path]);
+    expect([name, all[name]?.volumes]).toEqual([name, expect.arrayContaining([PAYLOAD_KEYS])]);
+    expect(Object.keys(all[name]?.depends_on ?? {})).toContain('payload-keys');
+  }
+  expect(all['payload-keys']?.command?.at(-1)).toBe(path);
+  const ui = all['temporal-ui'];
+  expect(codec.SVERKA_CODEC_UI_ORIGIN).toBe(`http://127.0.0.1:${ui?.ports?.[0]?.split(':')[1]}`);
+  const endpoint = `http://127.0.0.1:${all['codec']?.ports?.[0]?.split(':')[1]}/codec`;
+  expect(ui?.environment).toMatchObject({
+    TEMPORAL_CODEC_ENDPOINT: endpoint,
+    TEMPORAL_CODEC_INCLUDE_CREDENTIALS: 'true',
+    TEMPORAL_DISABLE_WRITE_ACTIONS: 'true',
+  });
+});
+
 test('the search attributes that are made are those of the code', () => {
   const made = [...read('deploy/temporal/create-namespace.sh').matchAll(/^attribute (\w+) (\w+)$/gm)];
   expect(Object.fromEntries(made.map(([, name, type]) => [name, type]))).toEqual(SEARCH_ATTRIBUTES);
@@ -142,6 +168,21 @@ test('the image is made of files that are there and that .dockerignore lets thro
     expect(existsSync(join(REPOSITORY_ROOT, path))).toBe(true);
   }
 });
+
+function parsed(text: string): Record<string, unknown> {
+  return parse(text, { merge: true });
+}
+
+/** As compose merges two files: maps by member, lists one behind the other, and else the second wins. */
+function merged(one: unknown, two: unknown): unknown {
+  if (Array.isArray(one) && Array.isArray(two)) return [...one, ...two];
+  if (!isMap(one) || !isMap(two)) return two;
+  return { ...one, ...Object.fromEntries(Object.entries(two).map(([name, of]) => [name, merged(one[name], of)])) };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
 
 /** What deploy/make-env.sh writes; run twice, as a person would. */
 function madeEnvironment(): Record<string, string> {

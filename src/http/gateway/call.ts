@@ -1,5 +1,12 @@
 import type { Config } from '../../config.js';
-import type { Accepted, DepositAddressInput, IssuanceInput, RequestMemo } from '../../contracts/messages.js';
+import type {
+  Accepted,
+  CardChangeInput,
+  CardLoadInput,
+  DepositAddressInput,
+  IssuanceInput,
+  RequestMemo,
+} from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
 import type { PublicKeySource } from '../../providers/keys/key-provider.js';
@@ -20,6 +27,9 @@ export type StartOutcome =
 export interface Starts {
   depositAddress(input: DepositAddressInput, deadlineMs: number): Promise<StartOutcome>;
   issuance(input: IssuanceInput, deadlineMs: number): Promise<StartOutcome>;
+  cardLoad(input: CardLoadInput, deadlineMs: number): Promise<StartOutcome>;
+  /** Throws when Temporal does not take it: then the sweep starts it. */
+  cardChange(input: CardChangeInput): Promise<void>;
   /** What is known of the workflow of that request which runs now; null when none does. */
   findRunning(of: Scope & { requestId: string }): Promise<Partial<RequestMemo> | null>;
 }

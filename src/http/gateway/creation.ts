@@ -13,7 +13,7 @@ import { fingerprintKey } from './sealing.js';
 /** How one kind of object is made under an Idempotency-Key: all that differs between two creates. */
 export interface Creation<Query, Body, Meaning> {
   /** What the body means, defaults filled. May refuse only by what never changes: a list of assets, not a state. */
-  readonly understand: (call: Call<Query, Body>) => Meaning;
+  readonly understand: (call: Call<Query, Body>) => Meaning | Promise<Meaning>;
   /** The meaning as it enters the fingerprint: amounts in minor units, as text. */
   readonly fingerprinted: (meaning: Meaning) => Understood;
   /** True where the body holds personal data: its fingerprint is kept under the server's key. */
@@ -40,7 +40,7 @@ export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, 
   return async (call: Call<Query, Body>): Promise<Answer> => {
     const preference = readPreference(call.header('prefer'));
     const until = Date.now() + preference.waitMs;
-    const meaning = creation.understand(call);
+    const meaning = await creation.understand(call);
     const request = toRequestInput(call.caller, {
       key: readIdempotencyKey(call.header('idempotency-key')),
       method: call.method,
@@ -69,7 +69,11 @@ export function creationHandler<Query, Body, Meaning>(creation: Creation<Query, 
 }
 
 /** What a known key answers now: the object as it is, or the refusal; null for a key that led nowhere yet. */
-async function replay(call: Call<unknown, unknown>, request: RequestInput, until: number): Promise<Answer | null> {
+export async function replay(
+  call: Call<unknown, unknown>,
+  request: RequestInput,
+  until: number,
+): Promise<Answer | null> {
   const row = await findRequest(call.deps.db, request.id);
   if (!row) return null;
   requireSameCall(row.fingerprint, request);
@@ -83,7 +87,8 @@ async function afterClosedRun(call: Call<unknown, unknown>, request: RequestInpu
   return answer;
 }
 
-async function answerLed(
+/** Answers the object that a key led to, as it is when it is definite or the wait is over. */
+export async function answerLed(
   call: Call<unknown, unknown>,
   led: Led,
   { until, headers }: { until: number; headers: Readonly<Record<string, string>> },
@@ -91,17 +96,19 @@ async function answerLed(
   if (led.resourceType === null || led.resourceId === null)
     throw new Error('A key led neither to an object nor to a refusal.');
   const kind = kindOf(led.resourceType);
-  const loaded = await watch(call, kind, { id: led.resourceId, until });
+  const made = led.made === true;
+  const loaded = await watch(call, kind, { id: led.resourceId, until, made });
   if (loaded.refusal) throw refused(loaded.refusal, { ...headers, location: kind.url(loaded.body.id) });
-  const answer = answerResource(kind, loaded, led.made === true);
+  const answer = answerResource(kind, loaded, made);
   return { ...answer, headers: { ...answer.headers, ...headers } };
 }
 
 /** The answer to an object: 200 for one that was there before the key, 201 when definite, 202 while not. */
-export function answerResource(kind: ResourceKind, { body, definite }: LoadedResource, made: boolean): Answer {
+export function answerResource(kind: ResourceKind, loaded: LoadedResource, made: boolean): Answer {
+  const { body, definite } = loaded;
   const location = { location: kind.url(body.id) };
-  if (!made) return { status: 200, body };
-  if (definite) return { status: 201, body, headers: location };
+  if (!made && loaded.changing !== true) return { status: 200, body };
+  if (made && definite) return { status: 201, body, headers: location };
   return { status: 202, body, headers: { ...location, 'retry-after': RETRY_AFTER_S } };
 }
 
@@ -115,19 +122,20 @@ export function refused(refusal: Refusal, headers: Readonly<Record<string, strin
 async function watch(
   call: Call<unknown, unknown>,
   kind: ResourceKind,
-  watched: { id: string; until: number },
+  watched: { id: string; until: number; made: boolean },
 ): Promise<LoadedResource> {
   for (;;) {
     const loaded = await kind.load(call.deps.db, call.caller, watched.id);
     if (!loaded) throw new Error(`A key leads to ${watched.id}, which is not there.`);
     const left = watched.until - Date.now();
-    if (loaded.definite || left <= 0 || call.deps.stopping()) return loaded;
+    const settled = loaded.definite && (watched.made || loaded.changing !== true);
+    if (settled || left <= 0 || call.deps.stopping()) return loaded;
     await pause(Math.min(WATCH_EVERY_MS, left));
   }
 }
 
 /** Perhaps accepted; a run that no worker has taken up yet tells by its memo whose call it answers for. */
-async function perhapsAccepted(call: Call<unknown, unknown>, request: RequestInput): Promise<Answer> {
+export async function perhapsAccepted(call: Call<unknown, unknown>, request: RequestInput): Promise<Answer> {
   const { body, running } = await openRequest(call, request.id);
   if (running?.fingerprint !== undefined) requireSameCall(running.fingerprint, request);
   const location = `/v1/requests/${request.id}`;
@@ -144,7 +152,8 @@ function notSent(): Problem {
   return new Problem('temporarily_unavailable', { headers: { 'retry-after': RETRY_AFTER_S } });
 }
 
-function withPreference(answer: Answer, preference: Preference): Answer {
+/** Says which preference was honoured. */
+export function withPreference(answer: Answer, preference: Preference): Answer {
   if (preference.applied === null) return answer;
   return { ...answer, headers: { ...answer.headers, 'preference-applied': preference.applied } };
 }

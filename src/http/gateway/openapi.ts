@@ -123,7 +123,7 @@ function failures(route: Route, schemas: SchemaBook): Record<string, Json> {
     ...COMMON,
     ...('cursor' in route.query ? (['invalid_cursor'] as const) : []),
     ...(route.writes ? (['permission'] as const) : []),
-    ...(route.body ? WITH_BODY : []),
+    ...(route.body || route.method === 'POST' ? WITH_BODY : []),
     ...(route.needsKey ? WITH_KEY : []),
     ...(route.problems ?? []),
   ]);

@@ -1,19 +1,22 @@
-import { type CardRecord, toCard } from '../../contracts/card.js';
+import { cardRefusal, toCard } from '../../contracts/card.js';
 import { toCardholder } from '../../contracts/cardholder.js';
 import { toDepositAddress } from '../../contracts/deposit-address.js';
+import { toLoad } from '../../contracts/load.js';
 import type { Refusal } from '../../contracts/messages.js';
 import { findCardholder } from '../../db/cardholders.js';
 import { findCard } from '../../db/cards.js';
 import { findDepositAddress } from '../../db/deposit-addresses.js';
 import type { Scope } from '../../db/lists.js';
+import { findLoad } from '../../db/loads.js';
 import type { Tx } from '../../db/transaction.js';
-import { CARDHOLDER_ERASED, ISSUER_DECLINED } from '../../domain/issuance.js';
 
 /** An object as it is now, and whether its outcome is known. */
 export interface LoadedResource {
   readonly body: { readonly id: string; readonly updated_at?: string } & Record<string, unknown>;
   /** 201 when true, 202 while not. */
   readonly definite: boolean;
+  /** What was decided on it is not confirmed by its provider: 202 for whoever did not make it, but changes it. */
+  readonly changing?: boolean;
   /** Why the object that a key made came to nothing: answered as this problem, with the object's `Location`. */
   readonly refusal?: Refusal | null;
 }
@@ -50,23 +53,27 @@ export const CARD_KIND: ResourceKind = {
   load: async (db, of, id) => {
     const record = await findCard(db, { id, book: of.book, merchantId: of.merchantId });
     if (!record) return null;
-    return { body: toCard(record), definite: record.state !== 'pending', refusal: cardRefusal(record) };
+    const { changing, state } = record;
+    return { body: toCard(record), definite: state !== 'pending', changing, refusal: cardRefusal(record) };
   },
 };
 
-/** What a person decided is no answer of the issuer: then the card itself, failed, is what the key led to. */
-function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
-  if (state !== 'failed') return null;
-  if (reason === CARDHOLDER_ERASED) {
-    return { code: 'cardholder_erased', detail: 'The identity was erased before anything was sent; nothing was made.' };
-  }
-  if (reason !== ISSUER_DECLINED) return null;
-  const why = issuance.declineReason === null ? '' : ` (${issuance.declineReason})`;
-  return { code: 'issuer_declined', detail: `The issuer declined the card${why}; what was reserved is released.` };
-}
+export const LOAD_KIND: ResourceKind = {
+  type: 'load',
+  url: (id) => `/v1/loads/${id}`,
+  load: async (db, of, id) => {
+    const record = await findLoad(db, { id, book: of.book, merchantId: of.merchantId });
+    if (!record) return null;
+    const { state, declineReason } = record;
+    const why = declineReason === null ? '' : ` (${declineReason})`;
+    const detail = `The issuer declined the load${why}; what was reserved is released.`;
+    const refusal = state === 'failed' ? { code: 'issuer_declined', detail } : null;
+    return { body: toLoad(record), definite: state === 'completed' || state === 'failed', refusal };
+  },
+};
 
 const KINDS: ReadonlyMap<string, ResourceKind> = new Map(
-  [DEPOSIT_ADDRESS_KIND, CARDHOLDER_KIND, CARD_KIND].map((kind) => [kind.type, kind]),
+  [DEPOSIT_ADDRESS_KIND, CARDHOLDER_KIND, CARD_KIND, LOAD_KIND].map((kind) => [kind.type, kind]),
 );
 
 /** The kind that a request row names; throws for one that this version does not know, which is a bug. */

@@ -1,4 +1,5 @@
 import type { Route } from './route.js';
+import { closeCard, freezeCard, unfreezeCard } from './routes/card-changes.js';
 import {
   createCardholderRoute,
   eraseCardholderRoute,
@@ -9,6 +10,7 @@ import {
 import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
+import { createLoad, getLoad, listLoadsRoute } from './routes/loads.js';
 import { getMovement, listMovementsRoute } from './routes/movements.js';
 import { getRequest } from './routes/requests.js';
 import { getWallet } from './routes/wallet.js';
@@ -31,5 +33,11 @@ export const ROUTES: readonly Route[] = [
   createCard,
   listCardsRoute,
   getCard,
+  freezeCard,
+  unfreezeCard,
+  closeCard,
+  createLoad,
+  listLoadsRoute,
+  getLoad,
   getRequest,
 ];
