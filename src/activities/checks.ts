@@ -91,15 +91,15 @@ function alertOf(finding: LedgerFinding) {
 }
 
 async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
-  const custodians = config.providers.filter(({ provider }) => provider === 'custody');
   const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
     { name: 'full_check', everyMs: config.SVERKA_FULL_CHECK_INTERVAL },
-    ...custodians.map(({ provider, account }) => ({
-      name: `deposit_reconcile:${provider}:${account}`,
-      everyMs: config.SVERKA_RECONCILE_INTERVAL,
-    })),
+    ...config.providers.map(({ provider, account }) =>
+      provider === 'custody'
+        ? { name: `deposit_reconcile:${provider}:${account}`, everyMs: config.SVERKA_RECONCILE_INTERVAL }
+        : { name: `issuance_reconcile:${provider}:${account}`, everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL },
+    ),
   ];
   const ages = await checkAges(
     queriesOf(pool),

@@ -16,8 +16,9 @@ import {
   FULL_CHECK_SCHEDULE_ID,
   HEALTH_WATCH_WORKFLOW_ID,
   INBOX_SWEEP_WORKFLOW_ID,
+  issuanceReconcileScheduleId,
 } from '../contracts/ids.js';
-import type { DepositReconcileInput } from '../contracts/messages.js';
+import type { DepositReconcileInput, IssuanceReconcileInput } from '../contracts/messages.js';
 import type { healthWatch, inboxSweep } from '../workflows/index.js';
 import { keyIdOf } from './encryption-codec.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
@@ -76,7 +77,7 @@ async function startStanding({ client, taskQueue }: Temporal): Promise<void> {
   });
 }
 
-/** All schedules of this configuration: the books' own checks, and a reconciliation for each account at a custodian. */
+/** All schedules of this configuration: the books' own checks, and a reconciliation for each account that has one. */
 export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOptions[] {
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW_MS };
   const scheduled = (id: string, workflowType: string, rest: { args: unknown[]; staticSummary: string }) => ({
@@ -86,17 +87,11 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
   });
   const drift = { args: [], staticSummary: 'Rebuilds the balances that changed' };
   const full = { args: [], staticSummary: 'Rebuilds all balances from all entries' };
-  const custodians = config.providers.filter(({ provider }) => provider === 'custody');
-  const reconciles = custodians.map(({ book, account }) => {
-    const input: DepositReconcileInput = { book, provider: 'custody', account };
-    const summary = { args: [input], staticSummary: `Reconciles deposits at ${account}` };
-    const { action, ...schedule } = scheduled(depositReconcileScheduleId(input), 'depositReconcile', summary);
-    const attributes = searchAttributesOf({ kind: 'deposit_reconcile', ref: account, book });
-    return {
-      ...schedule,
-      spec: { intervals: [{ every: config.SVERKA_RECONCILE_INTERVAL }] },
-      action: { ...action, typedSearchAttributes: attributes },
-    };
+  const reconciles = reconciliationsOf(config).map(({ id, workflowType, everyMs, input, staticSummary, kind }) => {
+    const { action, ...schedule } = scheduled(id, workflowType, { args: [input], staticSummary });
+    const attributes = searchAttributesOf({ kind, ref: input.account, book: input.book });
+    const spec = { intervals: [{ every: everyMs }] };
+    return { ...schedule, spec, action: { ...action, typedSearchAttributes: attributes } };
   });
   return [
     ...reconciles,
@@ -109,6 +104,47 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
       spec: { intervals: [fullCheckInterval(config.SVERKA_FULL_CHECK_INTERVAL)] },
     },
   ];
+}
+
+interface Reconciliation {
+  readonly id: string;
+  readonly workflowType: string;
+  readonly everyMs: number;
+  readonly input: DepositReconcileInput | IssuanceReconcileInput;
+  readonly staticSummary: string;
+  readonly kind: string;
+}
+
+/** What is reconciled at each configured account: at a custodian deposits, at an issuer what waits for it. */
+function reconciliationsOf(config: Config): Reconciliation[] {
+  return config.providers.map(({ provider, book, account }) => {
+    switch (provider) {
+      case 'custody': {
+        const input = { book, provider, account };
+        const staticSummary = `Reconciles deposits at ${account}`;
+        const every = { everyMs: config.SVERKA_RECONCILE_INTERVAL, kind: 'deposit_reconcile' };
+        return {
+          ...every,
+          id: depositReconcileScheduleId(input),
+          workflowType: 'depositReconcile',
+          input,
+          staticSummary,
+        };
+      }
+      case 'issuer': {
+        const input = { book, provider, account };
+        const staticSummary = `Asks about issuances that wait at ${account}`;
+        const every = { everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL, kind: 'issuance_reconcile' };
+        return {
+          ...every,
+          id: issuanceReconcileScheduleId(input),
+          workflowType: 'issuanceReconcile',
+          input,
+          staticSummary,
+        };
+      }
+    }
+  });
 }
 
 /** At a quiet hour where it runs by days; Temporal takes no offset that is not shorter than the interval. */

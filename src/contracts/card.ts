@@ -2,8 +2,9 @@ import { z } from 'zod';
 import { decimalsOf, findAsset } from '../domain/assets.js';
 import type { Book } from '../domain/books.js';
 import { CARD_PRODUCTS, CARD_STATES, type CardProduct, type CardState } from '../domain/card.js';
-import { ISSUANCE_STATES, type IssuanceState } from '../domain/issuance.js';
+import { CARDHOLDER_ERASED, ISSUANCE_STATES, ISSUER_DECLINED, type IssuanceState } from '../domain/issuance.js';
 import { type Minor, parseAmount } from '../domain/money.js';
+import type { Refusal } from './messages.js';
 import { amountSchema, toAmount, toTime } from './values.js';
 
 /** An issuance as the database keeps it; amounts are minor units of `asset`. */
@@ -38,6 +39,8 @@ export interface IssuanceRecord {
   submittedAt: Date | null;
   settledAt: Date | null;
   lastReadAt: Date | null;
+  /** How often an answer of the issuer about it was applied. */
+  looks: number;
   state: IssuanceState;
   version: number;
   reason: string | null;
@@ -163,6 +166,20 @@ export function toIssuance(record: IssuanceRecord): CardResource['issuance'] {
     settled_at: toTime(record.settledAt),
     last_read_at: toTime(record.lastReadAt),
   };
+}
+
+/**
+ * Why a request for a card came to nothing, as the caller is told; null where the card itself is the answer. What a
+ * person decided is no answer of the issuer: then the card, failed, is what the key led to.
+ */
+export function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
+  if (state !== 'failed') return null;
+  if (reason === CARDHOLDER_ERASED) {
+    return { code: 'cardholder_erased', detail: 'The identity was erased before anything was sent; nothing was made.' };
+  }
+  if (reason !== ISSUER_DECLINED) return null;
+  const why = issuance.declineReason === null ? '' : ` (${issuance.declineReason})`;
+  return { code: 'issuer_declined', detail: `The issuer declined the card${why}; what was reserved is released.` };
 }
 
 /** The body of a request for a card. */

@@ -26,6 +26,7 @@ export async function findIlls(db: Tx, { stuckMs, pendingMs }: HealthBounds): Pr
     ...(await db.query<Ill>(STUCK_ADDRESSES, [stuckMs])),
     ...(await db.query<Ill>(STUCK_LOADS, [stuckMs])),
     ...(await db.query<Ill>(STUCK_CARD_CHANGES, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_ISSUANCES, [stuckMs])),
     ...(await db.query<Ill>(BACKLOG, [pendingMs])),
     ...(await db.query<Ill>(OPEN_BREAKERS)),
     ...(await db.query<Ill>(SILENT_RELAYS)),
@@ -99,6 +100,16 @@ const STUCK_CARD_CHANGES = `
   from sverka.card_change g
   where g.outcome is null and g.created_at < ${ago('$1')}
   order by g.created_at, g.card_id, g.number limit 100`;
+
+/** Money is held as long as it waits; one that is unknown for so long is a person's to decide. */
+const STUCK_ISSUANCES = `
+  select 'stuck:' || i.id as key, 'stuck' as kind, i.book, 'issuance' as "subjectType", i.id as "subjectId",
+    'An issuance has waited long in ' || i.state || ' with its money held; ' || case i.state
+      when 'unknown' then 'ask the issuer by this id, then decide: sverka issuances decide.'
+      else 'compare it with the issuer''s record of this id.' end as detail
+  from sverka.issuance i
+  where i.state in ('reserved', 'submitted', 'pending', 'unknown') and i.created_at < ${ago('$1')}
+  order by i.created_at, i.id limit 100`;
 
 const BACKLOG = `
   select 'inbox_backlog' as key, 'inbox_backlog' as kind, null as book, null as "subjectType", null as "subjectId",

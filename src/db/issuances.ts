@@ -13,8 +13,8 @@ export const ISSUANCE_COLUMNS = `i.id, i.book, i.merchant_id as "merchantId", i.
     i.decline_reason as "declineReason", i.movement_ids as "movementIds", i.flag, i.contradiction,
     i.accepted_contradiction as "acceptedContradiction", i.needs_operator as "needsOperator",
     i.applied_ticket as "appliedTicket", i.submitted_by as "submittedBy", i.submitted_at as "submittedAt",
-    i.workflow_id as "workflowId", i.settled_at as "settledAt", i.last_read_at as "lastReadAt", i.state, i.version, i.reason,
-    i.created_at as "createdAt", i.updated_at as "updatedAt"`;
+    i.workflow_id as "workflowId", i.settled_at as "settledAt", i.last_read_at as "lastReadAt", i.looks, i.state,
+    i.version, i.reason, i.created_at as "createdAt", i.updated_at as "updatedAt"`;
 
 /** A row of ISSUANCE_COLUMNS: amounts are still text, for the driver has no whole numeric. */
 export type IssuanceRow = Omit<IssuanceRecord, 'loadAmount' | 'feeAmount'> & { loadText: string; feeText: string };
@@ -185,7 +185,7 @@ export async function noteIssuance(tx: Tx, id: string, note: IssuanceNote): Prom
   await tx.query(
     `update sverka.issuance set provider_ref = $2, provider_status = $3, decline_reason = $4, flag = $5,
        contradiction = $6, accepted_contradiction = $7, needs_operator = $8, last_read_at = clock_timestamp(),
-       applied_ticket = nextval('sverka.read_ticket') where id = $1`,
+       looks = looks + 1, applied_ticket = nextval('sverka.read_ticket') where id = $1`,
     [
       id,
       note.providerRef,

@@ -1,7 +1,7 @@
 import { issuanceWorkflowId } from '../contracts/ids.js';
 import type { IssuanceInput, Refusal } from '../contracts/messages.js';
 import { CARDHOLDER_ERASED } from '../domain/issuance.js';
-import { bookIssuance, HoldRefused, issuanceMovementId } from './book-issuance.js';
+import { bookIssuance, type HoldRefused, issuanceMovementId } from './book-issuance.js';
 import { cardFee, insertCard } from './cards.js';
 import { insertEvents } from './events.js';
 import { insertIssuance } from './issuances.js';

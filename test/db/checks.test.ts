@@ -218,4 +218,17 @@ describe('a check that does not come to its end', () => {
       'check_late health:check:inbox_sweep',
     ]);
   });
+
+  it('which an issuer’s reconciliation is, too: not run, it is an alert', async () => {
+    const names = { provider: 'issuer', book: 'live', account: 'main-live' } as const;
+    const config = { ...world.deps.config, providers: [{ ...names, url: '', apiKey: '', webhookSecrets: [] }] };
+    const watch = () => createCheckActivities({ ...world.deps, config }).databaseWatchHealth(input);
+    await watch();
+    expect(await alerts()).toEqual([]);
+    await world.owner.query(
+      `update sverka.check_run set expected_since = clock_timestamp() - interval '3 hours' where name like 'issuance%'`,
+    );
+    await watch();
+    expect(await alerts()).toEqual(['check_late health:check:issuance_reconcile:issuer:main-live']);
+  });
 });

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 import { Connection } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import { ensureStanding } from '../../src/client/standing.js';
+import { setCardFee } from '../../src/db/card-fees.js';
+import { CARD_PRODUCTS } from '../../src/domain/card.js';
 import { type Ops, startOps } from '../../src/http/ops.js';
 import { choosePorts } from '../../src/local/ports.js';
 import { registerSearchAttributes } from '../../src/local/register-search-attributes.js';
@@ -31,7 +33,10 @@ let pagesAsked = 0;
 
 beforeAll(async () => {
   const namespace = await newNamespace();
-  world = await openWorkerWorld({ namespace });
+  world = await openWorkerWorld({ namespace, settings: issuerSettings() });
+  for (const product of CARD_PRODUCTS) {
+    await setCardFee(world.tx, { merchantId: null, product, asset: 'USD', amount: 100n, setBy: 'a test' });
+  }
   ops = await startOps({
     ...{ process: 'worker', host: '127.0.0.1', port: 0 },
     checks: [{ name: 'postgres', required: true, check: async () => opsDetail }],
@@ -44,7 +49,9 @@ beforeAll(async () => {
     pids: { self: process.pid, worker: process.pid },
     opsUrls: { worker: ops.url },
     simulators: { custody: { url: world.custody.url } },
-    hooks: (['live', 'test'] as const).map((book) => hookOf(book, [SECRET, `other ${SECRET}`])),
+    hooks: (['custody', 'issuer'] as const).flatMap((provider) =>
+      (['live', 'test'] as const).map((book) => hookOf(provider, book, [SECRET, `other ${SECRET}`])),
+    ),
   };
   cli = openCommandLine(whole);
 });
@@ -73,9 +80,25 @@ async function newNamespace(): Promise<string> {
   return namespace;
 }
 
-function hookOf(book: 'live' | 'test', secrets: readonly string[]): RunHook {
+/** An issuer that is configured and never called. */
+function issuerSettings(): Record<string, string> {
+  const of = (book: string) => ({
+    [`SVERKA_${book}_ISSUER_URL`]: 'http://127.0.0.1:9',
+    [`SVERKA_${book}_ISSUER_API_KEY`]: 'key',
+    [`SVERKA_${book}_ISSUER_WEBHOOK_SECRETS`]: SECRET,
+  });
+  return { ...of('LIVE'), ...of('TEST') };
+}
+
+/** The custodian's endpoint of that book with other secrets, beside all the others. */
+function withSecrets(book: 'live' | 'test', secrets: readonly string[]): Partial<RunFile> {
+  const others = whole.hooks?.filter((hook) => hook.provider !== 'custody' || hook.book !== book) ?? [];
+  return { hooks: [hookOf('custody', book, secrets), ...others] };
+}
+
+function hookOf(provider: RunHook['provider'], book: 'live' | 'test', secrets: readonly string[]): RunHook {
   return {
-    ...{ provider: 'custody', endpoint: `main-${book}`, book, url: 'http://127.0.0.1:9/hooks' },
+    ...{ provider, endpoint: `main-${book}`, book, url: 'http://127.0.0.1:9/hooks' },
     ...{
       signatureHeader: 'X-Custody-Signature',
       scheme: 't,v1',
@@ -110,7 +133,10 @@ describe('doctor', () => {
         (name) => `search-attribute:Sverka${name} missing`,
       ),
       ...['workflow:inbox-sweep missing', 'workflow:health-watch missing', `schedule:${LIVE} missing`],
-      ...['deposit-reconcile:test:custody', 'drift-check', 'full-check'].map((id) => `schedule:${id} missing`),
+      ...[
+        ...['deposit-reconcile:test:custody', 'issuance-reconcile:live:issuer', 'issuance-reconcile:test:issuer'],
+        ...['drift-check', 'full-check'],
+      ].map((id) => `schedule:${id} missing`),
     ]);
     expect((await cli.run('doctor')).code).toBe(1);
   });
@@ -131,8 +157,8 @@ describe('doctor', () => {
       async () => ({ pids: { ...whole.pids, relay: await deadPid() } }),
       ['process:relay missing', 'ops:relay warning'],
     ],
-    ['a short secret', async () => ({ hooks: [hookOf('live', ['short'])] }), ['secrets:main-live missing']],
-    ['no secret', async () => ({ hooks: [hookOf('test', [])] }), ['secrets:main-test missing']],
+    ['a short secret', async () => withSecrets('live', ['short']), ['secrets:custody/main-live missing']],
+    ['no secret', async () => withSecrets('test', []), ['secrets:custody/main-test missing']],
     [
       'a simulator that is away',
       async () => ({ simulators: { custody: { url: await nowhere() } } }),
@@ -171,9 +197,11 @@ describe('schedules', () => {
       { object: 'schedule', id: 'deposit-reconcile:test:custody', next_run_at: expect.stringMatching(/Z$/) },
       { object: 'schedule', id: 'drift-check', workflow_type: 'driftCheck', every_ms: [3_600_000] },
       { object: 'schedule', id: 'full-check', workflow_type: 'fullCheck', every_ms: [86_400_000] },
+      { object: 'schedule', id: 'issuance-reconcile:live:issuer', workflow_type: 'issuanceReconcile' },
+      { object: 'schedule', id: 'issuance-reconcile:test:issuer', every_ms: [3_600_000] },
     ]);
     // What serves both books belongs to each.
-    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(3);
+    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(4);
     const first = await cli.json(['schedules', 'list', '--limit', '1']);
     expect(first).toMatchObject({ data: [{ id: LIVE }], has_more: true });
     const next = ['schedules', 'list', '--limit', '1', '--cursor', String(first['next_cursor'])];

@@ -66,14 +66,14 @@ function done(kind: 'lost' | 'came', step: Step): void {
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'crash-worker' });
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
-const own = config.providers.find(({ provider }) => provider === 'custody');
+const ownAccount = (name: string) => config.providers.find(({ provider }) => provider === name)?.account ?? 'none';
 const deps: ActivityDeps = {
   pool,
   config,
   log: silentLog,
   // Accounts of a test's own are all that of the simulator.
-  custody: ({ book }) => providers.custody({ book, account: own?.account ?? 'none' }),
-  issuer: providers.issuer,
+  custody: ({ book }) => providers.custody({ book, account: ownAccount('custody') }),
+  issuer: ({ book }) => providers.issuer({ book, account: ownAccount('issuer') }),
   keys: createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT)),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),

@@ -4,6 +4,7 @@ import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { depositAddressWorkflowId, depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { playIssuances } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
 import { historyOf } from './worker-history.js';
 import { notificationsOf, startSweep, storeNotification } from './worker-inbox.js';
@@ -28,7 +29,12 @@ export async function recordHistories(
   const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s', ...settings } });
   const worker = await world.startWorker();
   try {
-    const ids = { ...(await playDeposits(world)), ...(await playAddresses(world)), ...(await playStanding(world)) };
+    const ids = {
+      ...(await playDeposits(world)),
+      ...(await playAddresses(world)),
+      ...(await playIssuances(world)),
+      ...(await playStanding(world)),
+    };
     const recorded = await Promise.all(
       Object.entries(ids).map(async ([name, workflowId]) => [name, await record(world, workflowId)] as const),
     );

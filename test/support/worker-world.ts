@@ -20,14 +20,16 @@ import { type SimulatedCustody, startSimulatedCustody, TEST_SECRET } from './sim
 import { openTestDatabase, type TestDatabase } from './test-database.js';
 import { testKeyring } from './test-keyring.js';
 import { testTemporal, uniqueTaskQueue } from './test-temporal.js';
+import { startWorldIssuer, type WorldIssuer } from './world-issuer.js';
 
-/** Everything a flow needs but a worker: database, simulated custodian, Temporal, and the deps of activities. */
+/** Everything a flow needs but a worker: database, simulated providers, Temporal, and the deps of activities. */
 export interface WorkerWorld {
   readonly database: TestDatabase;
   /** The owner of the database: for what a test prepares and asserts. */
   readonly owner: pg.Pool;
   readonly tx: Tx;
   readonly custody: SimulatedCustody;
+  readonly issuer: WorldIssuer;
   readonly temporal: Temporal;
   readonly config: Config;
   /** What a process of ours would be given. */
@@ -75,7 +77,11 @@ const SETTINGS = {
 export async function openWorkerWorld(
   options: { settings?: Readonly<Record<string, string>>; namespace?: string; address?: string } = {},
 ): Promise<WorkerWorld> {
-  const [database, custody] = await Promise.all([openTestDatabase(), startSimulatedCustody()]);
+  const [database, custody, issuer] = await Promise.all([
+    openTestDatabase(),
+    startSimulatedCustody(),
+    startWorldIssuer(),
+  ]);
   const { address, namespace } = testTemporal();
   const env = {
     ...SETTINGS,
@@ -84,6 +90,7 @@ export async function openWorkerWorld(
     TEMPORAL_NAMESPACE: options.namespace ?? namespace,
     SVERKA_TASK_QUEUE: uniqueTaskQueue(),
     ...custodySettings(custody.url),
+    ...issuer.settings,
     SVERKA_KEYRING_FILE: testKeyring().file,
     ...options.settings,
   };
@@ -112,6 +119,7 @@ export async function openWorkerWorld(
     owner,
     tx: queriesOf(owner),
     custody,
+    issuer,
     temporal,
     config,
     env,
@@ -126,7 +134,7 @@ export async function openWorkerWorld(
       await native?.close();
       await temporal.connection.close();
       await Promise.all([providers.close(), pool.end(), owner.end()]);
-      await Promise.all([database.close(), custody.close()]);
+      await Promise.all([database.close(), custody.close(), issuer.close()]);
     },
   };
   return world;

@@ -26,6 +26,8 @@ function told(env: NodeJS.ProcessEnv, keys: ProductSettings['keys']) {
     taskQueue: '',
     bundlePath: '',
     accounts: [],
+    payloadKeysFile: null,
+    codec: null,
   };
   const entries = PRODUCT_PROCESSES.map((name) => {
     const given = Object.entries(productChild(name, settings).env ?? {});

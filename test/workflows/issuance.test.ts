@@ -20,7 +20,7 @@ afterEach(async () => {
 
 const faults: string[] = [];
 
-async function fault(body: object): Promise<string> {
+async function plant(body: object): Promise<string> {
   const { id } = await it.issuer.drive('POST', '/_sim/faults', body);
   faults.push(id);
   return id;
@@ -113,7 +113,7 @@ describe('a create at the issuer', () => {
     ['timeout_after', 'made'],
     ['garbage', 'made'],
   ])('with %s is unknown, found by our reference and settled once', async (kind) => {
-    await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: kind, times: 1 });
+    await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: kind, times: 1 });
     const answer = await it.issue(`lost-${kind}`, { prefer: 'wait=1' });
     expect([201, 202]).toContain(answer.status);
     await until(answer.body.id, 'active');
@@ -124,7 +124,7 @@ describe('a create at the issuer', () => {
 
   test('that times out before it is made stays unknown until a person says so: the hold stays, nothing is sent again', async () => {
     const before = await it.available();
-    await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: 'timeout_before', times: 1 });
+    await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'timeout_before', times: 1 });
     const answer = await it.issue('never-made', { prefer: 'wait=1' });
     expect(answer.status).toBe(202);
     await until(answer.body.id, 'unknown');
@@ -135,7 +135,7 @@ describe('a create at the issuer', () => {
   });
 
   test('that is refused with 401 stops and alerts, and goes on by itself when the key is mended', async () => {
-    await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: 'unauthorized', times: 3 });
+    await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'unauthorized', times: 3 });
     const answer = await it.issue('misconfigured', { prefer: 'wait=0' });
     expect(answer.status).toBe(202);
     await eventually(async () => (await it.alerts('provider_misconfigured')) > 0);
@@ -144,7 +144,7 @@ describe('a create at the issuer', () => {
   });
 
   test('that is answered 409 proves nothing: it is looked up, and not sent again', async () => {
-    await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: 'status', status: 409, times: 1 });
+    await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'status', status: 409, times: 1 });
     const answer = await it.issue('conflict', { prefer: 'wait=0' });
     await until(answer.body.id, 'unknown');
     expect((await it.issuer.truth()).requests['POST /v1/cards']).toBeDefined();
@@ -152,7 +152,7 @@ describe('a create at the issuer', () => {
   });
 
   test('that makes a card with another load settles nothing: pending, flagged for a person, with the hold', async () => {
-    await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: 'wrong_amount', amount: '20.00', times: 1 });
+    await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'wrong_amount', amount: '20.00', times: 1 });
     const answer = await it.issue('partial', { prefer: 'wait=0' });
     await eventually(async () => (await it.card(answer.body.id)).issuance.reason === 'amount_mismatch');
     const card = await it.card(answer.body.id);
@@ -173,7 +173,7 @@ test('two issuances for the last cent of the wallet: exactly one has it', async 
   const left = await it.available();
   const amount = `${(left - 100n) / 100n}.${String((left - 100n) % 100n).padStart(2, '0')}`;
   const answers = await Promise.all(['last-1', 'last-2'].map((key) => it.issue(key, { amount })));
-  expect(answers.map(({ status }) => status).sort()).toEqual([201, 402]);
+  expect(answers.map(({ status }) => status).sort((a, b) => a - b)).toEqual([201, 402]);
   expect(await it.available()).toBe(0n);
 });
 

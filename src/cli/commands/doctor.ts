@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import type { Command, Context } from '../command.js';
 import { checkAlerts } from '../doctor/check-alerts.js';
+import { checkCards } from '../doctor/check-cards.js';
 import { checkGateway, checkReadiness, checkSimulators } from '../doctor/check-http.js';
 import { checkKeyring } from '../doctor/check-keyring.js';
 import { checkNode, checkOpsNamed, checkProcesses, checkProfileFile, checkSecrets } from '../doctor/check-machine.js';
@@ -52,6 +53,7 @@ async function examine(context: Context): Promise<Finding[]> {
     checkReadiness(opsUrls),
     checkGateway(gatewayUrl),
     checkSimulators(run?.simulators ?? {}),
+    checkCards(context.db(), run),
   ]);
   return [node, checkProfileFile(profile), ...machine, ...asked.flat()];
 }

@@ -54,7 +54,7 @@ export function checkProcesses(run: Partial<RunFile>): Finding[] {
 /** Length of each endpoint's webhook secrets; they themselves are never shown. */
 export function checkSecrets({ hooks = [] }: Partial<RunFile>): Finding[] {
   return hooks.map(({ provider, endpoint, book, secrets }) => {
-    const name = `secrets:${endpoint}`;
+    const name = `secrets:${provider}/${endpoint}`;
     const variable = `SVERKA_${book.toUpperCase()}_${provider.toUpperCase()}_WEBHOOK_SECRETS`;
     if (secrets.length === 0) return missing(name, `no secret for ${provider}`, `Set ${variable} and start again.`);
     if (secrets.some((secret) => secret.length < SECRET_CHARACTERS_MIN)) {

@@ -1,4 +1,4 @@
-import { type CardRecord, toCard } from '../../contracts/card.js';
+import { cardRefusal, toCard } from '../../contracts/card.js';
 import { toCardholder } from '../../contracts/cardholder.js';
 import { toDepositAddress } from '../../contracts/deposit-address.js';
 import { toLoad } from '../../contracts/load.js';
@@ -9,7 +9,6 @@ import { findDepositAddress } from '../../db/deposit-addresses.js';
 import type { Scope } from '../../db/lists.js';
 import { findLoad } from '../../db/loads.js';
 import type { Tx } from '../../db/transaction.js';
-import { CARDHOLDER_ERASED, ISSUER_DECLINED } from '../../domain/issuance.js';
 
 /** An object as it is now, and whether its outcome is known. */
 export interface LoadedResource {
@@ -82,15 +81,4 @@ export function kindOf(type: string): ResourceKind {
   const kind = KINDS.get(type);
   if (!kind) throw new Error(`A request leads to a ${type}, which http/gateway/resource-kinds.ts does not list.`);
   return kind;
-}
-
-/** What a person decided is no answer of the issuer: then the card itself, failed, is what the key led to. */
-function cardRefusal({ state, reason, issuance }: CardRecord): Refusal | null {
-  if (state !== 'failed') return null;
-  if (reason === CARDHOLDER_ERASED) {
-    return { code: 'cardholder_erased', detail: 'The identity was erased before anything was sent; nothing was made.' };
-  }
-  if (reason !== ISSUER_DECLINED) return null;
-  const why = issuance.declineReason === null ? '' : ` (${issuance.declineReason})`;
-  return { code: 'issuer_declined', detail: `The issuer declined the card${why}; what was reserved is released.` };
 }

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { isDecimalString } from '../../domain/money.js';
+import { inventId } from '../simulator-kit/invent-id.js';
 import { badRequest, membersOf, SimulatorRefusal } from '../simulator-kit/requests.js';
 
 type Members = Readonly<Record<string, unknown>>;
@@ -72,7 +73,7 @@ export function readCardRequest(body: Members): CardRequest {
 
 /** A card in its first state: `async` is pending, whatever becomes of it later. */
 export function newCard({ reference, product, load, decline }: CardRequest): CardRecord {
-  const base = { id: `icd_${randomBytes(12).toString('hex')}`, reference, product, load };
+  const base = { id: inventId('icd'), reference, product, load };
   const nothing = { decline_reason: null, exp_month: null, exp_year: null };
   if (product === 'async') return { ...base, ...nothing, status: 'pending' };
   return { ...base, ...nothing, ...(decline === null ? issued() : declined(decline)) };

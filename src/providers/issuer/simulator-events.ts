@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto';
 import { isDecimalString } from '../../domain/money.js';
 import type { SimulatedAccount } from '../simulator-kit/account.js';
 import { type ChangeFeed, createChangeFeed } from '../simulator-kit/changes.js';
+import { inventId } from '../simulator-kit/invent-id.js';
 import type { SimulatorKit } from '../simulator-kit/kit.js';
 import { badRequest, membersOf, objectsOf } from '../simulator-kit/requests.js';
 import { timedSigner } from '../simulator-kit/signing.js';
@@ -129,7 +129,7 @@ export function readSpend(body: Members, card: CardRecord): Members & { readonly
   const { amount } = body;
   const asset = body.asset ?? loadOf(card).asset ?? null;
   const isAuthorization = kind.startsWith('authorization.');
-  const authorizationId = body.authorization_id ?? (isAuthorization ? `iau_${randomBytes(12).toString('hex')}` : null);
+  const authorizationId = body.authorization_id ?? (isAuthorization ? inventId('iau') : null);
   return {
     type: kind,
     card_id: card.id,
@@ -145,7 +145,7 @@ export function readSpend(body: Members, card: CardRecord): Members & { readonly
 
 function newEvent({ type, ...members }: Members & { readonly type: string }): EventRecord {
   return {
-    event_id: `iev_${randomBytes(12).toString('hex')}`,
+    event_id: inventId('iev'),
     type,
     card_id: String(members.card_id),
     authorization_id: null,

@@ -1,6 +1,6 @@
-import { randomBytes } from 'node:crypto';
 import { isDecimalString } from '../../domain/money.js';
 import type { SimulatedAccount } from '../simulator-kit/account.js';
+import { inventId } from '../simulator-kit/invent-id.js';
 import type { SimulatorKit } from '../simulator-kit/kit.js';
 import { badRequest, objectsOf, SimulatorRefusal } from '../simulator-kit/requests.js';
 import { type CardRecord, wrongState } from './simulator-card.js';
@@ -44,7 +44,7 @@ export function createLoadBook(kit: SimulatorKit): LoadBook {
       if (known?.card_id === card.id && known.amount === amount) return false;
       if (known) throw new SimulatorRefusal(409, 'reference_conflict', 'the reference names another load');
       if (card.status !== 'active') throw wrongState(card.status);
-      keep({ id: `ild_${randomBytes(12).toString('hex')}`, book, card_id: card.id, reference, amount });
+      keep({ id: inventId('ild'), book, card_id: card.id, reference, amount });
       return true;
     },
     onCard: (cardId) => [...loads.values()].filter((load) => load.card_id === cardId),
