@@ -1,6 +1,6 @@
 import type { CardState } from './card.js';
 
-/** What a merchant decides on a card that is there; the database knows the same words (migrations/000049). */
+/** What a merchant decides on a card that is there; the database knows the same words (migrations/000048). */
 export const CARD_CHANGES = ['freeze', 'unfreeze', 'close'] as const;
 export type CardChangeKind = (typeof CARD_CHANGES)[number];
 
