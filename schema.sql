@@ -251,6 +251,33 @@ create table sverka.card (
   constraint card_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
 ); -- sverka_owner
 
+create table sverka.card_change (
+  card_id text not null,
+  number integer not null,
+  book text not null,
+  merchant_id text not null,
+  kind text not null,
+  request_id text not null,
+  submitted_at timestamp with time zone,
+  outcome text,
+  done_at timestamp with time zone,
+  needs_operator boolean not null default false,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  touched_at timestamp with time zone,
+  constraint card_change_pkey PRIMARY KEY (card_id, number),
+  constraint card_change_request_id_key UNIQUE (request_id),
+  constraint card_change_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint card_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_change_request_id_fkey FOREIGN KEY (request_id) REFERENCES sverka.request(id),
+  constraint card_change_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_change_check CHECK (((outcome IS NULL) = (done_at IS NULL))),
+  constraint card_change_check1 CHECK (((outcome IS DISTINCT FROM 'confirmed'::text) OR (submitted_at IS NOT NULL))),
+  constraint card_change_kind_check CHECK ((kind = ANY (ARRAY['freeze'::text, 'unfreeze'::text, 'close'::text]))),
+  constraint card_change_number_check CHECK ((number >= 1)),
+  constraint card_change_outcome_check CHECK ((outcome = ANY (ARRAY['confirmed'::text, 'superseded'::text])))
+); -- sverka_owner
+
 create table sverka.card_fee (
   merchant_id text,
   product text not null,
@@ -276,6 +303,39 @@ create table sverka.card_fee_change (
   constraint card_fee_change_pkey PRIMARY KEY (id),
   constraint card_fee_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
   constraint card_fee_change_set_by_check CHECK ((set_by <> ''::text))
+); -- sverka_owner
+
+create table sverka.card_load (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  card_id text not null,
+  asset text not null,
+  amount numeric(38,0) not null,
+  provider text not null,
+  provider_account text not null,
+  workflow_id text not null,
+  decline_reason text,
+  movement_ids text[] not null,
+  needs_operator boolean not null default false,
+  applied_ticket bigint not null default 0,
+  submitted_by text,
+  submitted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_load_pkey PRIMARY KEY (id),
+  constraint card_load_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint card_load_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_load_amount_check CHECK (((amount > (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint card_load_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_load_id_check CHECK ((id ~ '^load_[0-9a-z]{26}$'::text)),
+  constraint card_load_movement_ids_check CHECK ((cardinality(movement_ids) >= 1))
 ); -- sverka_owner
 
 create table sverka.cardholder (
@@ -778,7 +838,10 @@ CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
 CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
+CREATE INDEX card_load_card ON sverka.card_load USING btree (card_id, created_at DESC, id DESC);
+CREATE INDEX card_load_waiting ON sverka.card_load USING btree (card_id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'unknown'::text]));
 CREATE INDEX card_owner ON sverka.card USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX card_provider_ref ON sverka.card USING btree (book, provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
@@ -847,7 +910,14 @@ CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH R
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER guard_card_change BEFORE UPDATE ON sverka.card_change FOR EACH ROW EXECUTE FUNCTION sverka.guard_card_change(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.card_fee_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('load'); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('load'); -- enabled always
+CREATE TRIGGER guard_new_load BEFORE INSERT ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_new_load(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_load FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card_load FOR EACH ROW WHEN (((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.amount IS DISTINCT FROM new.amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
 CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
@@ -1463,6 +1533,29 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.guard_card_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if (old.card_id, old.number, old.book, old.merchant_id, old.kind, old.request_id, old.created_at) is distinct from
+     (new.card_id, new.number, new.book, new.merchant_id, new.kind, new.request_id, new.created_at)
+     or old.outcome is not null then
+    raise exception 'card_change % of %: what was decided, and how it ended, never changes', old.number, old.card_id
+      using errcode = 'check_violation';
+  end if;
+  -- The issuer hears of one at a time, in their order.
+  if new.submitted_at is not null and old.submitted_at is null and exists (select from sverka.card_change c
+      where c.card_id = new.card_id and c.number < new.number and c.outcome is null) then
+    raise exception 'card_change % of %: an older one is not done', new.number, new.card_id
+      using errcode = 'check_violation';
+  end if;
+  new.touched_at := clock_timestamp();
+  return new;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.guard_cardholder()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1570,6 +1663,22 @@ begin
   end if;
   if new.version <> coalesce(case when tg_op = 'UPDATE' then old.version end, 0) + 1 then
     raise exception '% %: a move needs the next version', tg_argv[0], new.id using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_new_load()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka.card c where c.id = new.card_id and c.state = 'active' and c.book = new.book
+      and c.merchant_id = new.merchant_id and c.asset = new.asset and c.provider = new.provider
+      and c.provider_account = new.provider_account) then
+    raise exception 'load %: card % is not active, or is another one''s', new.id, new.card_id
+      using errcode = 'check_violation';
   end if;
   return new;
 end $function$
@@ -1800,6 +1909,65 @@ AS $function$
         then clock_timestamp()
       else h.window_at end;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  card sverka.card;
+  target text := case change_kind when 'freeze' then 'frozen' when 'unfreeze' then 'active' when 'close' then 'closed' end;
+  refusal text;
+begin
+  if target is null then raise exception 'no change %', change_kind using errcode = '22023'; end if;
+  perform pg_advisory_xact_lock(hashtextextended(request_id, 0));
+  perform from sverka.request r where r.id = request_card_change.request_id;
+  if found then answer := 'kept'; return; end if;
+  select * into card from sverka.card c
+    where c.id = the_card and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then answer := 'not_found'; return; end if;
+
+  refusal := case when card.state in ('pending', 'failed') then 'invalid_state'
+    when card.state = 'closed' and target <> 'closed' then 'card_closed' end;
+  answer := case when refusal is not null then 'refused' when card.state = target then 'unchanged' end;
+  if answer is null then
+    if target = 'closed' and exists (select from sverka.card_load l
+        where l.card_id = card.id and l.state in ('reserved', 'submitted', 'unknown')) then
+      answer := 'outcome_unknown';
+      return;
+    end if;
+    if card.version is distinct from seen_version then answer := 'stale'; return; end if;
+  end if;
+
+  insert into sverka.request
+    (id, book, merchant_id, key, method, path, fingerprint, resource_type, resource_id, made, refusal, trace_id)
+  values (request_id, of_book, of_merchant, request_key, request_method, request_path, request_fingerprint,
+    case when refusal is null then 'card' end, case when refusal is null then card.id end,
+    case when refusal is null then false end,
+    case when refusal is not null then jsonb_build_object('code', refusal, 'detail', 'The card is ' || card.state || '.') end,
+    trace);
+  if answer is not null then return; end if;
+
+  update sverka.card_change c set outcome = 'superseded', done_at = clock_timestamp()
+    where c.card_id = card.id and c.outcome is null and c.submitted_at is null;
+  select coalesce(max(c.number), 0) + 1 into change_number from sverka.card_change c where c.card_id = card.id;
+  insert into sverka.card_change (card_id, number, book, merchant_id, kind, request_id, trace_id)
+  values (card.id, change_number, of_book, of_merchant, change_kind, request_id, trace);
+  update sverka.card c set state = target, version = c.version + 1, reason = null, actor = 'merchant:' || of_merchant,
+    trace_id = trace
+  where c.id = card.id returning * into card;
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+  values (sverka.new_id('evt'), 'card.' || case target when 'active' then 'unfrozen' else target end, of_book,
+    of_merchant, 'card', card.id, card.version,
+    event_data || jsonb_build_object('object', 'card', 'id', card.id, 'state', card.state, 'version', card.version,
+      'reason', null, 'updated_at', to_char(card.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    trace);
+  answer := 'changed';
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text)
@@ -2068,10 +2236,16 @@ grant select on sverka.breaker to sverka_worker;
 grant select on sverka.card to sverka_console;
 grant select on sverka.card to sverka_gateway;
 grant insert, select, update on sverka.card to sverka_worker;
+grant select on sverka.card_change to sverka_console;
+grant select on sverka.card_change to sverka_gateway;
+grant select, update on sverka.card_change to sverka_worker;
 grant select on sverka.card_fee to sverka_console;
 grant select on sverka.card_fee to sverka_gateway;
 grant select on sverka.card_fee to sverka_worker;
 grant select on sverka.card_fee_change to sverka_console;
+grant select on sverka.card_load to sverka_console;
+grant select on sverka.card_load to sverka_gateway;
+grant insert, select, update on sverka.card_load to sverka_worker;
 grant select on sverka.cardholder to sverka_console;
 grant select on sverka.cardholder to sverka_gateway;
 grant select on sverka.cardholder to sverka_worker;
@@ -2171,6 +2345,7 @@ grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
+grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;

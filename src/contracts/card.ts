@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { decimalsOf, findAsset } from '../domain/assets.js';
 import type { Book } from '../domain/books.js';
 import { CARD_PRODUCTS, CARD_STATES, type CardProduct, type CardState } from '../domain/card.js';
+import { type CardChangeKind, STATE_SET_BY } from '../domain/card-change.js';
 import { CARDHOLDER_ERASED, ISSUANCE_STATES, ISSUER_DECLINED, type IssuanceState } from '../domain/issuance.js';
 import { type Minor, parseAmount } from '../domain/money.js';
 import type { Refusal } from './messages.js';
@@ -150,6 +151,11 @@ export function toCard(record: CardRecord): CardResource {
     created_at: toTime(record.createdAt),
     updated_at: toTime(record.updatedAt),
   };
+}
+
+/** The card as it is right after that change. */
+export function toChangedCard(record: CardRecord, kind: CardChangeKind): CardResource {
+  return toCard({ ...record, state: STATE_SET_BY[kind], version: record.version + 1 });
 }
 
 export function toIssuance(record: IssuanceRecord): CardResource['issuance'] {

@@ -58,8 +58,6 @@ export const SUBJECT_CHECKS: readonly string[] = [
       select from sverka.deposit d
        where d.id = m.subject_id and (d.state in ('credited', 'final', 'orphaned') or d.generation > m.generation))`,
 
-  ...CARD_CHECKS,
-
   // The state of an issuance says what is booked for it, leg by leg and as often: one hold, then one settle or release.
   legNamed('issuance_not_booked', 'not in the journal', `(${ISSUANCE_CALLED_FOR}) except all (${ISSUANCE_BOOKED})`),
   legNamed(
@@ -77,6 +75,7 @@ export const SUBJECT_CHECKS: readonly string[] = [
                   from sverka.issuance i where i.card_id = c.id and i.state = 'active') s
     where (s.settled, s.by_it) is distinct from
       case when c.state in ('active', 'frozen', 'closed') then (1::bigint, 1::bigint) else (0::bigint, 0::bigint) end`,
+  ...CARD_CHECKS,
 
   // Every state that a subject has is one that its audit walked to.
   `select 'state_without_audit' as kind, null::bigint as account_id, null::bigint as movement_id,

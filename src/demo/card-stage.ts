@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Answer, type Call, http, Json, until } from './http.js';
+import { type Answer, type Call, http, type Json, until } from './http.js';
 import type { Expect, StoryRun } from './story.js';
 
 /** The people of the chapter about cards: a merchant's code, and the issuer as the simulator plays it. */

@@ -1,6 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { commandLine } from './command-line.js';
-import { type Answer, type Call, http, Json, until } from './http.js';
+import { type Answer, type Call, http, type Json, until } from './http.js';
 import type { Expect, StoryRun } from './story.js';
 
 /** The people of this chapter: a merchant's code, and the custodian as the simulator plays it. */

@@ -6,6 +6,7 @@ import { buildOpenApi } from '../../src/http/gateway/openapi.js';
 import { ANSWER_HEADERS } from '../../src/http/gateway/openapi-headers.js';
 import type { Route } from '../../src/http/gateway/route.js';
 import { ROUTES } from '../../src/http/gateway/routes.js';
+import { CARDHOLDERS, PERSON } from '../support/cardholders.js';
 import type { TestAnswer } from '../support/gateway.js';
 import { type CreatingGateway, openCreatingGateway } from '../support/gateway-creates.js';
 import { makeAddress, makeCustomer, makeDeposit, makeRequest } from '../support/gateway-rows.js';
@@ -20,6 +21,13 @@ afterAll(async () => on?.gateway.close());
 const ANSWERED = Object.keys(ANSWER_HEADERS);
 const document = JSON.parse(JSON.stringify(buildOpenApi(ROUTES)));
 
+/** What a route takes, by operation. */
+const BODIES: Readonly<Record<string, object>> = {
+  createDepositAddress: { network: 'tron' },
+  createCardholder: PERSON,
+  reviseCardholder: { country: 'FR' },
+};
+
 /** Of each route one object that is there, by operation. */
 async function prepareObjects(): Promise<Record<string, string>> {
   const { tx, owner } = on.gateway;
@@ -29,9 +37,12 @@ async function prepareObjects(): Promise<Record<string, string>> {
   const deposit = await makeDeposit(tx, { merchantId, customerId, addressId: address });
   const request = await makeRequest(
     tx,
-    { merchantId, key: 'known' },
+    { merchantId, key: 'createDepositAddress' },
     { resource: { type: 'deposit_address', id: address, made: true } },
   );
+  const { keys } = on.merchant;
+  const call = { key: keys.live, body: PERSON, headers: { 'idempotency-key': 'prepared' } };
+  const cardholder = String((await on.gateway.call('POST', CARDHOLDERS, call)).json['id']);
   const purse = await openPurse(owner, { merchantId, asset: 'USD' });
   const [posted] = await postNow(owner, movement([leg(purse.clearing, -100n), leg(purse.wallet, 100n)]));
   return {
@@ -39,6 +50,9 @@ async function prepareObjects(): Promise<Record<string, string>> {
     getDeposit: deposit,
     getRequest: request,
     getMovement: posted?.movementId ?? '',
+    getCardholder: cardholder,
+    reviseCardholder: cardholder,
+    eraseCardholder: cardholder,
   };
 }
 
@@ -78,8 +92,8 @@ test('every route answers as it is documented, on success and on the errors that
     const ask = (key: string | undefined, at = path) =>
       on.gateway.call(route.method, at, {
         ...(key !== undefined && { key }),
-        ...(route.body && { body: { network: 'tron' } }),
-        headers: { 'idempotency-key': 'known' },
+        ...(route.body && { body: BODIES[route.operationId] }),
+        headers: { 'idempotency-key': route.operationId },
       });
     const found = await ask(on.merchant.keys.live);
     expect([route.operationId, found.status < 300]).toEqual([route.operationId, true]);

@@ -46,7 +46,7 @@ test('a dry run says what it would do, and writes nothing; nothing ever shows a 
   });
   expect(content()).toEqual(before);
   const { stdout, stderr } = await cli.run(...ROTATE);
-  expect(stdout).toMatch(/Sealing with local-[0-9a-f]{12} from now on; one older key/);
+  expect(stdout).toMatch(/Sealing with local-[0-9a-f]{12} from now on; what one older key sealed/);
   expect(stdout + stderr).not.toMatch(/PRIVATE|BEGIN/);
 });
 

@@ -31,7 +31,7 @@ export const rotateEncryptionCommand: Command = {
     }
     const { current, older, files } = rotated;
     out.result({ object: 'encryption_key', id: current, older: [...older], files: [...files] }, () => {
-      out.line(`${out.mark.good('Sealing')} with ${current} from now on; ${count(older)} still open what they sealed.`);
+      out.line(`${out.mark.good('Sealing')} with ${current} from now on; what ${count(older)} sealed still opens.`);
       out.line(`Written: ${files.join(', ')}. Running processes read them again by themselves.`);
       out.line('Copy the private keys to a safe place now: what they seal is lost without them.');
     });

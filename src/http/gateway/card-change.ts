@@ -1,11 +1,11 @@
-import { type CardRecord, toCard } from '../../contracts/card.js';
+import { type CardRecord, toChangedCard } from '../../contracts/card.js';
 import { isId } from '../../contracts/ids.js';
 import type { Refusal, RequestInput } from '../../contracts/messages.js';
 import { type CardChangeRequested, requestCardChange } from '../../db/card-changes.js';
 import { findCard } from '../../db/cards.js';
 import { CommitUnknown } from '../../db/errors.js';
 import { findRequest } from '../../db/requests.js';
-import { type CardChangeKind, STATE_SET_BY } from '../../domain/card-change.js';
+import type { CardChangeKind } from '../../domain/card-change.js';
 import { Problem } from '../problem.js';
 import type { Answer, Call } from './call.js';
 import { answerLed, perhapsAccepted, refused, replay, withPreference } from './creation.js';
@@ -69,9 +69,8 @@ async function change(
   const id = call.params['id'] ?? '';
   for (let tries = 1; tries <= TRIES; tries += 1) {
     const card = (isId('card', id) ? await findCard(deps.db, { id, book, merchantId }) : null) ?? notFound();
-    const next = { ...card, state: STATE_SET_BY[kind], version: card.version + 1 };
     const wanted = { cardId: id, kind, book, merchantId, seenVersion: card.version, request, traceId };
-    const done = await deps.transact((tx) => requestCardChange(tx, { ...wanted, shown: toCard(next) }));
+    const done = await deps.transact((tx) => requestCardChange(tx, { ...wanted, shown: toChangedCard(card, kind) }));
     if (done.answer === 'not_found') notFound();
     if (done.answer === 'outcome_unknown') throw new Problem('outcome_unknown', { headers: { 'retry-after': '1' } });
     if (done.answer !== 'stale') return { ...done, card };

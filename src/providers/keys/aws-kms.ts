@@ -1,8 +1,6 @@
 import { createPublicKey } from 'node:crypto';
 import type * as kms from '@aws-sdk/client-kms';
-import { KeyError, type KeyErrorKind, type KeyProvider } from './key-provider.js';
-
-export const AWS_KMS_PREFIX = 'aws-kms:';
+import { AWS_KMS_PREFIX, KeyError, type KeyErrorKind, type KeyProvider } from './key-provider.js';
 
 export interface AwsKmsOptions {
   /** Ids or ARNs of RSA keys for ENCRYPT_DECRYPT, newest first: the first one seals from now on. */
@@ -48,7 +46,8 @@ export function createAwsKms({ keys, endpoint, timeoutMs }: AwsKmsOptions): KeyP
       );
     },
     async close() {
-      if (connecting) (await connecting).client.destroy();
+      // An SDK that could not be loaded was told of by the call that asked for it.
+      await connecting?.then(({ client }) => client.destroy()).catch(() => undefined);
     },
   };
 }

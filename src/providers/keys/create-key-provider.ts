@@ -1,7 +1,5 @@
-import { AWS_KMS_PREFIX, createAwsKms } from './aws-kms.js';
-import { KeyError, type KeyProvider } from './key-provider.js';
+import { AWS_KMS_PREFIX, KeyError, type KeyProvider, VAULT_PREFIX } from './key-provider.js';
 import { createKeyring } from './keyring.js';
-import { createVaultTransit, VAULT_PREFIX } from './vault-transit.js';
 
 /** Where private key-encryption keys are: any of the three, or several while data moves from one to another. */
 export interface KeySettings {
@@ -19,8 +17,11 @@ export interface KeySettings {
 /** One provider of all that is configured; a key's id says whose it is. Nothing is loaded or read before a call. */
 export function createKeyProvider({ keyringFile, awsKms, vault, timeoutMs }: KeySettings): KeyProvider {
   const sources = {
-    vault: vault && createVaultTransit({ ...vault, timeoutMs }),
-    awsKms: awsKms && createAwsKms({ ...awsKms, timeoutMs }),
+    vault:
+      vault &&
+      loadedWhenAsked(async () => (await import('./vault-transit.js')).createVaultTransit({ ...vault, timeoutMs })),
+    awsKms:
+      awsKms && loadedWhenAsked(async () => (await import('./aws-kms.js')).createAwsKms({ ...awsKms, timeoutMs })),
     keyring: keyringFile ? createKeyring(keyringFile) : null,
   };
   const configured = Object.values(sources).filter((source) => source !== null);
@@ -43,5 +44,19 @@ export function createKeyProvider({ keyringFile, awsKms, vault, timeoutMs }: Key
     async close() {
       await Promise.all(configured.map((source) => source.close()));
     },
+  };
+}
+
+/** What only some need is code that only they load. */
+function loadedWhenAsked(load: () => Promise<KeyProvider>): KeyProvider {
+  let loading: Promise<KeyProvider> | null = null;
+  const loaded = () => {
+    loading ??= load();
+    return loading;
+  };
+  return {
+    unwrap: async (keyId, wrapped) => (await loaded()).unwrap(keyId, wrapped),
+    publicKeys: async () => (await loaded()).publicKeys(),
+    close: async () => (await loading)?.close(),
   };
 }

@@ -21,6 +21,10 @@ export interface KeyProvider {
   close(): Promise<void>;
 }
 
+/** How the ids begin of keys that a service keeps; any other id is a key of the keyring file. */
+export const AWS_KMS_PREFIX = 'aws-kms:';
+export const VAULT_PREFIX = 'vault:';
+
 export const KEY_ERROR_KINDS = ['unknown_key', 'refused', 'unreadable', 'not_opened', 'unavailable'] as const;
 export type KeyErrorKind = (typeof KEY_ERROR_KINDS)[number];
 

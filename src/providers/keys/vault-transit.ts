@@ -1,9 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 import { Agent, request } from 'undici';
 import { z } from 'zod';
-import { KeyError, type KeyErrorKind, type KeyProvider } from './key-provider.js';
-
-export const VAULT_PREFIX = 'vault:';
+import { KeyError, type KeyErrorKind, type KeyProvider, VAULT_PREFIX } from './key-provider.js';
 
 export interface VaultOptions {
   /** Where Vault listens, without a path. */
