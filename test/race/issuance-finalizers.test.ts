@@ -136,7 +136,7 @@ test('settle and release at once, while another reservation of the wallet has fu
   await expectMoneyInvariants(world.owner);
 });
 
-test('with the guard taken away, one hold for all of a wallet, both post: what was tested above is the guard', async () => {
+test('with the guard taken away, one hold for all of a wallet, both post: the guard is what was tested', async () => {
   let both = 0;
   for (let round = 0; round < ROUNDS; round += 1) {
     const { raced } = await reservePair(sharedHold);

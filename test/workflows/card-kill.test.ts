@@ -12,8 +12,8 @@ import { eventually } from '../support/simulated-custody.js';
 import type { RunningWorker } from '../support/worker-world.js';
 
 /**
- * A death leaves what was committed and what the issuer has done, and nothing of what was to follow; Temporal hears of a
- * failed attempt. Here an attempt ends at that point for once, which leaves the same; real kills are the drill's.
+ * A death leaves what was committed and what the issuer has done, and nothing of what was to follow; Temporal hears of
+ * a failed attempt. Here an attempt ends at that point for once, which leaves the same; real kills are the drill's.
  */
 let deadly: { readonly at: string; readonly when: 'before' | 'after' } | null = null;
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await it.close();
 });
 afterEach(async () => {
-  expect(deadly).toBeNull();
+  if (deadly !== null) throw new Error(`Void: nothing died ${deadly.when} ${deadly.at}.`);
   await expectMoneyInvariants(it.world.owner, 'any');
 });
 
