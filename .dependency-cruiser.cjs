@@ -19,6 +19,8 @@ function layer(name, { from = layers(name), may, node = true, comment }) {
 
 const SIMULATOR = '^dist/providers/[^/]+/simulator[^/]*\\.js$';
 const KIT = '^dist/providers/simulator-kit/';
+/** What seals and opens, which is no outside party alone: whoever keeps sealed values uses it. */
+const KEYS = '^dist/providers/keys/';
 
 module.exports = {
   forbidden: [
@@ -101,7 +103,7 @@ module.exports = {
       comment: 'Each outside party stands alone; what two share lies beside their folders.',
       severity: 'error',
       from: { path: '^dist/providers/([^/]+)/' },
-      to: { path: '^dist/providers/[^/]+/', pathNot: ['^dist/providers/$1/', KIT] },
+      to: { path: '^dist/providers/[^/]+/', pathNot: ['^dist/providers/$1/', KIT, KEYS] },
     },
     {
       name: 'simulators-know-money-alone',
@@ -118,16 +120,21 @@ module.exports = {
       to: { path: `${SIMULATOR}|${KIT}` },
     },
     layer('client', {
-      may: [layers('contracts'), packages('@temporalio/client', '@temporalio/common', '@temporalio/envconfig')],
+      may: [
+        layers('contracts'),
+        packages('@temporalio/client', '@temporalio/common', '@temporalio/envconfig', '@temporalio/proto'),
+      ],
       comment: 'A client starts and signals by contract; of workflows it sees types alone.',
     }),
     layer('http', {
       may: [
         layers('client', 'contracts', 'db', 'telemetry'),
         '^dist/providers/[^/]+/webhook\\.js$',
+        `${KEYS}(key-provider|data-key|seal-bytes)\\.js$`,
         packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible'),
       ],
-      comment: 'An edge knows clients, contracts, reads and edge functions of db, and of a provider its webhook.',
+      comment:
+        'An edge knows clients, contracts, what db reads, its edge functions, webhooks of providers, and how to seal.',
     }),
     layer('telemetry', {
       may: [PACKAGES],
@@ -144,8 +151,8 @@ module.exports = {
       comment: 'Of the local runtime only seed and migrate touch the database.',
     }),
     layer('cli', {
-      may: [layers('client', 'contracts', 'db', 'domain', 'http', 'local', 'telemetry'), PACKAGES],
-      comment: 'The command line is an edge like http; it calls no provider and runs no workflow or activity code.',
+      may: [layers('client', 'contracts', 'db', 'domain', 'http', 'local', 'telemetry'), KEYS, PACKAGES],
+      comment: 'The command line is an edge like http, and rotates keys; it calls no provider and runs no activity.',
     }),
     layer('demo', {
       may: [PACKAGES],

@@ -143,7 +143,7 @@ create table ledger.verified (
 ); -- sverka_ledger_owner
 
 create table sverka.alert (
-  id text not null default ('alt_0'::text || substr(replace((gen_random_uuid())::text, '-'::text, ''::text), 1, 25)),
+  id text not null default sverka.new_id('alt'::text),
   key text not null,
   kind text not null,
   book text,
@@ -219,6 +219,180 @@ create table sverka.breaker (
   constraint breaker_state_check CHECK ((state = ANY (ARRAY['closed'::text, 'open'::text, 'half_open'::text])))
 ); -- sverka_owner
 
+create table sverka.card (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  cardholder_id text not null,
+  product text not null,
+  asset text not null,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text,
+  last4 text,
+  expires text,
+  provider_status text,
+  provider_read_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_pkey PRIMARY KEY (id),
+  constraint card_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint card_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_check CHECK (((state = ANY (ARRAY['pending'::text, 'failed'::text])) OR (num_nulls(provider_ref, last4, expires) = 0))),
+  constraint card_expires_check CHECK ((expires ~ '^20[0-9]{2}-(0[1-9]|1[0-2])$'::text)),
+  constraint card_id_check CHECK ((id ~ '^card_[0-9a-z]{26}$'::text)),
+  constraint card_last4_check CHECK ((last4 ~ '^[0-9]{4}$'::text)),
+  constraint card_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
+create table sverka.card_change (
+  card_id text not null,
+  number integer not null,
+  book text not null,
+  merchant_id text not null,
+  kind text not null,
+  request_id text not null,
+  submitted_at timestamp with time zone,
+  outcome text,
+  done_at timestamp with time zone,
+  needs_operator boolean not null default false,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  touched_at timestamp with time zone,
+  constraint card_change_pkey PRIMARY KEY (card_id, number),
+  constraint card_change_request_id_key UNIQUE (request_id),
+  constraint card_change_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint card_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_change_request_id_fkey FOREIGN KEY (request_id) REFERENCES sverka.request(id),
+  constraint card_change_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_change_check CHECK (((outcome IS NULL) = (done_at IS NULL))),
+  constraint card_change_check1 CHECK (((outcome IS DISTINCT FROM 'confirmed'::text) OR (submitted_at IS NOT NULL))),
+  constraint card_change_kind_check CHECK ((kind = ANY (ARRAY['freeze'::text, 'unfreeze'::text, 'close'::text]))),
+  constraint card_change_number_check CHECK ((number >= 1)),
+  constraint card_change_outcome_check CHECK ((outcome = ANY (ARRAY['confirmed'::text, 'superseded'::text])))
+); -- sverka_owner
+
+create table sverka.card_fee (
+  merchant_id text,
+  product text not null,
+  asset text not null,
+  amount numeric(38,0) not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_fee_merchant_id_product_asset_key UNIQUE NULLS NOT DISTINCT (merchant_id, product, asset),
+  constraint card_fee_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_fee_amount_check CHECK (((amount >= (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint card_fee_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
+create table sverka.card_fee_change (
+  id bigint not null generated always as identity,
+  merchant_id text,
+  product text not null,
+  asset text not null,
+  before numeric(38,0),
+  after numeric(38,0) not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_fee_change_pkey PRIMARY KEY (id),
+  constraint card_fee_change_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_fee_change_set_by_check CHECK ((set_by <> ''::text))
+); -- sverka_owner
+
+create table sverka.card_load (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  card_id text not null,
+  asset text not null,
+  amount numeric(38,0) not null,
+  provider text not null,
+  provider_account text not null,
+  workflow_id text not null,
+  decline_reason text,
+  movement_ids text[] not null,
+  needs_operator boolean not null default false,
+  applied_ticket bigint not null default 0,
+  submitted_by text,
+  submitted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint card_load_pkey PRIMARY KEY (id),
+  constraint card_load_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint card_load_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint card_load_amount_check CHECK (((amount > (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint card_load_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint card_load_id_check CHECK ((id ~ '^load_[0-9a-z]{26}$'::text)),
+  constraint card_load_movement_ids_check CHECK ((cardinality(movement_ids) >= 1))
+); -- sverka_owner
+
+create table sverka.cardholder (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  revision integer not null default 1,
+  first_initial text,
+  last_initial text,
+  country text not null,
+  reference text,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint cardholder_pkey PRIMARY KEY (id),
+  constraint cardholder_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint cardholder_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint cardholder_check CHECK ((((state = 'active'::text) = (first_initial IS NOT NULL)) AND ((state = 'active'::text) = (last_initial IS NOT NULL)))),
+  constraint cardholder_country_check CHECK ((country ~ '^[A-Z]{2}$'::text)),
+  constraint cardholder_first_initial_check CHECK (((char_length(first_initial) >= 1) AND (char_length(first_initial) <= 8))),
+  constraint cardholder_id_check CHECK ((id ~ '^chd_[0-9a-z]{26}$'::text)),
+  constraint cardholder_last_initial_check CHECK (((char_length(last_initial) >= 1) AND (char_length(last_initial) <= 8))),
+  constraint cardholder_reference_check CHECK ((char_length(reference) <= 140)),
+  constraint cardholder_revision_check CHECK ((revision >= 1))
+); -- sverka_owner
+
+create table sverka.cardholder_key (
+  cardholder_id text not null,
+  revision integer not null,
+  key_id text not null,
+  wrapped bytea not null,
+  fingerprint bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint cardholder_key_pkey PRIMARY KEY (cardholder_id, revision),
+  constraint cardholder_key_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint cardholder_key_fingerprint_check CHECK ((octet_length(fingerprint) = 32)),
+  constraint cardholder_key_key_id_check CHECK ((key_id ~ '^[A-Za-z0-9._:/-]{1,200}$'::text)),
+  constraint cardholder_key_revision_check CHECK ((revision >= 1)),
+  constraint cardholder_key_wrapped_check CHECK (((octet_length(wrapped) >= 256) AND (octet_length(wrapped) <= 1024)))
+); -- sverka_owner
+
+create table sverka.cardholder_member (
+  cardholder_id text not null,
+  revision integer not null,
+  member text not null,
+  sealed bytea not null,
+  constraint cardholder_member_pkey PRIMARY KEY (cardholder_id, member, revision),
+  constraint cardholder_member_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint cardholder_member_member_check CHECK ((member = ANY (ARRAY['first_name'::text, 'last_name'::text, 'birth_date'::text, 'country'::text, 'document'::text]))),
+  constraint cardholder_member_revision_check CHECK ((revision >= 1)),
+  constraint cardholder_member_sealed_check CHECK (((octet_length(sealed) >= 30) AND (octet_length(sealed) <= 1024)))
+); -- sverka_owner
+
 create table sverka.check_run (
   name text not null,
   expected_since timestamp with time zone not null default clock_timestamp(),
@@ -276,9 +450,11 @@ create table sverka.decision (
   evidence jsonb not null default '{}'::jsonb,
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
+  argument text,
   constraint decision_pkey PRIMARY KEY (id),
   constraint decision_subject_type_subject_id_stage_key UNIQUE (subject_type, subject_id, stage),
   constraint decision_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint decision_argument_check CHECK ((argument <> ''::text)),
   constraint decision_id_check CHECK ((id ~ '^dec_[0-9a-z]{26}$'::text)),
   constraint decision_reason_check CHECK (((length(btrim(reason)) >= 1) AND (length(btrim(reason)) <= 1000))),
   constraint decision_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
@@ -466,6 +642,58 @@ create table sverka.inbox_conflict (
   constraint inbox_conflict_body_hash_check CHECK ((octet_length(body_hash) = 32))
 ); -- sverka_owner
 
+create table sverka.issuance (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  card_id text not null,
+  generation integer not null default 0,
+  cardholder_id text not null,
+  cardholder_revision integer not null,
+  product text not null,
+  asset text not null,
+  load_amount numeric(38,0) not null,
+  fee_amount numeric(38,0) not null,
+  provider text not null,
+  provider_account text not null,
+  provider_ref text,
+  provider_status text,
+  decline_reason text,
+  movement_ids text[] not null default '{}'::text[],
+  flag text,
+  contradiction text,
+  accepted_contradiction text,
+  needs_operator boolean not null default false,
+  applied_ticket bigint not null default 0,
+  submitted_by text,
+  submitted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  last_read_at timestamp with time zone,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  workflow_id text not null,
+  looks integer not null default 0,
+  constraint issuance_pkey PRIMARY KEY (id),
+  constraint issuance_card_id_generation_key UNIQUE (card_id, generation),
+  constraint issuance_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
+  constraint issuance_cardholder_id_fkey FOREIGN KEY (cardholder_id) REFERENCES sverka.cardholder(id),
+  constraint issuance_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint issuance_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint issuance_check CHECK (((flag IS NULL) OR (contradiction IS NOT NULL))),
+  constraint issuance_check1 CHECK (((state <> 'active'::text) OR (provider_ref IS NOT NULL))),
+  constraint issuance_fee_amount_check CHECK (((fee_amount >= (0)::numeric) AND (fee_amount <> 'NaN'::numeric))),
+  constraint issuance_generation_check CHECK ((generation >= 0)),
+  constraint issuance_id_check CHECK ((id ~ '^iss_[0-9a-z]{26}$'::text)),
+  constraint issuance_load_amount_check CHECK (((load_amount >= (0)::numeric) AND (load_amount <> 'NaN'::numeric))),
+  constraint issuance_looks_check CHECK ((looks >= 0)),
+  constraint issuance_product_check CHECK ((product = ANY (ARRAY['instant'::text, 'async'::text])))
+); -- sverka_owner
+
 create table sverka.ledger_import (
   file_hash bytea not null,
   lines jsonb not null,
@@ -474,7 +702,9 @@ create table sverka.ledger_import (
   trace_id text,
   created_at timestamp with time zone not null default clock_timestamp(),
   finished_at timestamp with time zone,
+  actor text not null default 'cli'::text,
   constraint ledger_import_pkey PRIMARY KEY (file_hash),
+  constraint ledger_import_actor_check CHECK (((actor = 'cli'::text) OR (actor ~ '^user:usr_[0-9a-z]{26}$'::text))),
   constraint ledger_import_check CHECK (((state = 'requested'::text) = (finished_at IS NULL))),
   constraint ledger_import_file_hash_check CHECK ((octet_length(file_hash) = 32)),
   constraint ledger_import_lines_check CHECK (((jsonb_typeof(lines) = 'array'::text) AND ((jsonb_array_length(lines) >= 1) AND (jsonb_array_length(lines) <= 1000)))),
@@ -608,6 +838,14 @@ CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
+CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
+CREATE INDEX card_load_card ON sverka.card_load USING btree (card_id, created_at DESC, id DESC);
+CREATE INDEX card_load_waiting ON sverka.card_load USING btree (card_id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'unknown'::text]));
+CREATE INDEX card_owner ON sverka.card USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE UNIQUE INDEX card_provider_ref ON sverka.card USING btree (book, provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
+CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX cardholder_reference ON sverka.cardholder USING btree (book, merchant_id, reference);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
 CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
 CREATE INDEX deposit_booked_output ON sverka.deposit USING btree (book, provider, provider_account, sverka.plain_hash(tx_hash)) WHERE (movement_ids <> '{}'::text[]);
@@ -622,6 +860,9 @@ CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (
 CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
+CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
+CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
+CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
@@ -664,6 +905,26 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.entry F
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movement FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('card'); -- enabled always
+CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH ROW WHEN (((old.state = 'failed'::text) AND (new.state = 'pending'::text))) EXECUTE FUNCTION sverka.guard_card_again(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER guard_card_change BEFORE UPDATE ON sverka.card_change FOR EACH ROW EXECUTE FUNCTION sverka.guard_card_change(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.card_fee_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('load'); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('load'); -- enabled always
+CREATE TRIGGER guard_new_load BEFORE INSERT ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_new_load(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_load FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card_load FOR EACH ROW WHEN (((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.amount IS DISTINCT FROM new.amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
+CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.cardholder FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER guard_cardholder_key BEFORE INSERT OR DELETE OR UPDATE ON sverka.cardholder_key FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder_key(); -- enabled always
+CREATE TRIGGER keep_rows BEFORE TRUNCATE ON sverka.cardholder_key FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.cardholder_member FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER guard_decision BEFORE INSERT ON sverka.decision FOR EACH ROW EXECUTE FUNCTION sverka.guard_decision(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision_outcome FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -677,6 +938,11 @@ CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.deposit_address FOR
 CREATE TRIGGER keep_terms BEFORE UPDATE OF customer_id, network, asset, settlement_mode, settlement_asset, provider, provider_account, provider_ref, address, tag ON sverka.deposit_address FOR EACH ROW WHEN (((((((((old.customer_id IS DISTINCT FROM new.customer_id) OR (old.network IS DISTINCT FROM new.network)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.settlement_mode IS DISTINCT FROM new.settlement_mode)) OR (old.settlement_asset IS DISTINCT FROM new.settlement_asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.address IS NOT NULL) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.address IS DISTINCT FROM new.address)) OR (old.tag IS DISTINCT FROM new.tag))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.event_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('issuance'); -- enabled always
+CREATE TRIGGER guard_issue_again BEFORE INSERT ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_issue_again(); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('issuance'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.issuance FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.issuance FOR EACH ROW WHEN ((((((((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.cardholder_id IS DISTINCT FROM new.cardholder_id)) OR (old.cardholder_revision IS DISTINCT FROM new.cardholder_revision)) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.load_amount IS DISTINCT FROM new.load_amount)) OR (old.fee_amount IS DISTINCT FROM new.fee_amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
 CREATE TRIGGER keep_posted BEFORE UPDATE ON sverka.ledger_import FOR EACH ROW WHEN ((old.state = 'posted'::text)) EXECUTE FUNCTION sverka.keep_posted(); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.ledger_import FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -1075,6 +1341,43 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.bury(letter text, of_inbox text, with_reason text, with_attempts integer, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with parked as (
+    update sverka.inbox set status = 'parked', reason = with_reason where id = of_inbox returning id, book)
+  insert into sverka.dead_letter as l (id, inbox_id, book, reason, attempts, trace_id)
+    select letter, p.id, p.book, with_reason, with_attempts, with_trace from parked p
+    on conflict (inbox_id) do update set reason = excluded.reason, attempts = l.attempts + excluded.attempts,
+      trace_id = excluded.trace_id, closed_at = null, closed_how = null;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.close_applied_dead_letters()
+ RETURNS SETOF text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
+    from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done' returning l.inbox_id;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id)
+    values (of_decision, with_outcome, with_detail, with_trace);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea)
  RETURNS void
  LANGUAGE sql
@@ -1084,6 +1387,35 @@ AS $function$
   insert into sverka.api_key (id, merchant_id, book, access, hash)
     values (new_id, of_merchant, of_book, with_access, with_hash);
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock(hashtextextended(request_id, 0));
+  perform from sverka.request r where r.id = request_id;
+  if found then return false; end if;
+  if members is distinct from array['first_name', 'last_name', 'birth_date', 'country', 'document'] then
+    raise exception 'a new cardholder needs each member of the identity once' using errcode = 'check_violation';
+  end if;
+  insert into sverka.request
+    (id, book, merchant_id, key, method, path, fingerprint, resource_type, resource_id, made, trace_id)
+  values (request_id, of_book, of_merchant, request_key, request_method, request_path, request_fingerprint,
+    'cardholder', new_id, true, trace);
+  insert into sverka.cardholder
+    (id, book, merchant_id, first_initial, last_initial, country, reference, state, actor, trace_id)
+  values (new_id, of_book, of_merchant, initials[1], initials[2], new_country, new_reference, 'active',
+    'merchant:' || of_merchant, trace);
+  insert into sverka.cardholder_key (cardholder_id, revision, key_id, wrapped, fingerprint)
+  values (new_id, 1, with_key_id, with_wrapped, request_fingerprint);
+  insert into sverka.cardholder_member (cardholder_id, revision, member, sealed)
+  select new_id, 1, m.member, m.sealed from unnest(members, sealed) as m(member, sealed);
+  return true;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.create_login_link(of_login text, with_hash bytea, valid_for interval)
@@ -1123,6 +1455,138 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.decide_dead_letter(letter text, with_choice text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if num_nulls(letter, with_choice) > 0 then return; end if;
+  if not exists (
+    select from sverka.decision d
+      where (d.subject_type, d.subject_id, d.choice) = ('dead_letter', letter, with_choice)
+        and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
+    raise exception 'nobody has decided to % this dead letter', with_choice using errcode = 'insufficient_privilege';
+  end if;
+  if with_choice = 'replay' then
+    update sverka.inbox set status = 'pending', attempts = 0, armed = armed + 1, next_attempt_at = clock_timestamp()
+      where id = (select inbox_id from sverka.dead_letter where id = letter);
+    update sverka.dead_letter set replays = replays + 1 where id = letter;
+  else
+    update sverka.dead_letter set closed_at = clock_timestamp(), closed_how = 'abandoned'
+      where id = letter and closed_at is null;
+  end if;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder sverka.cardholder;
+begin
+  select * into holder from sverka.cardholder c
+    where c.id = the_id and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then return false; end if;
+  if holder.state = 'erased' then return true; end if;
+  update sverka.cardholder set state = 'erased', version = version + 1, first_initial = null, last_initial = null,
+    actor = 'merchant:' || of_merchant, trace_id = trace
+  where id = the_id;
+  delete from sverka.cardholder_key where cardholder_id = the_id;
+  return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.finish_ledger_import(of_hash bytea, with_state text, with_problems jsonb)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare posted int;
+begin
+  select count(*) into posted from ledger.movement m
+    where m.xid = pg_current_xact_id() and m.subject_type = 'ledger_import' and m.subject_id = encode(of_hash, 'hex');
+  if exists (select from sverka.ledger_import i where i.file_hash = of_hash
+      and posted <> case with_state when 'posted' then jsonb_array_length(i.lines) else 0 end) then
+    raise exception 'a file that posted % movements now cannot be %', posted, with_state
+      using errcode = 'insufficient_privilege';
+  end if;
+  update sverka.ledger_import set state = with_state, problems = with_problems, finished_at = clock_timestamp()
+    where file_hash = of_hash and state = 'requested';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_card_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka.issuance i where i.card_id = new.id and i.state = 'reserved') then
+    raise exception 'card %: nothing issues it again', new.id using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_card_change()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if (old.card_id, old.number, old.book, old.merchant_id, old.kind, old.request_id, old.created_at) is distinct from
+     (new.card_id, new.number, new.book, new.merchant_id, new.kind, new.request_id, new.created_at)
+     or old.outcome is not null then
+    raise exception 'card_change % of %: what was decided, and how it ended, never changes', old.number, old.card_id
+      using errcode = 'check_violation';
+  end if;
+  -- The issuer hears of one at a time, in their order.
+  if new.submitted_at is not null and old.submitted_at is null and exists (select from sverka.card_change c
+      where c.card_id = new.card_id and c.number < new.number and c.outcome is null) then
+    raise exception 'card_change % of %: an older one is not done', new.number, new.card_id
+      using errcode = 'check_violation';
+  end if;
+  new.touched_at := clock_timestamp();
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_cardholder()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if old.state = 'erased' then
+    raise exception 'cardholder % is erased', old.id using errcode = 'check_violation';
+  end if;
+  if new.revision not in (old.revision, old.revision + 1) then
+    raise exception 'cardholder %: revision % cannot follow %', old.id, new.revision, old.revision
+      using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_cardholder_key()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder text := (select c.state from sverka.cardholder c
+  where c.id = case when tg_op = 'INSERT' then new.cardholder_id else old.cardholder_id end);
+begin
+  if tg_op = 'INSERT' and holder = 'active' then return new; end if;
+  if tg_op = 'DELETE' and holder = 'erased' then return old; end if;
+  raise exception 'keys of a cardholder who is %: % refused', holder, tg_op using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.guard_decision()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1137,6 +1601,25 @@ begin
       where u.id = new.user_id and u.disabled_at is null
         and r.subject_type = new.subject_type and r.choice = new.choice) then
     raise exception 'this person may not decide this on a %', new.subject_type using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_issue_again()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.generation > 0 and not exists (
+    select from sverka.issuance before
+      join sverka.decision d on d.subject_type = 'issuance' and d.subject_id = before.id and d.choice = 'issue_again'
+        and new.actor = 'user:' || d.user_id
+      where before.card_id = new.card_id and before.generation = new.generation - 1
+        and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) then
+    raise exception 'issuance %: a card is issued again only by a person''s decision', new.id
+      using errcode = 'insufficient_privilege';
   end if;
   return new;
 end $function$
@@ -1180,6 +1663,22 @@ begin
   end if;
   if new.version <> coalesce(case when tg_op = 'UPDATE' then old.version end, 0) + 1 then
     raise exception '% %: a move needs the next version', tg_argv[0], new.id using errcode = 'check_violation';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.guard_new_load()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka.card c where c.id = new.card_id and c.state = 'active' and c.book = new.book
+      and c.merchant_id = new.merchant_id and c.asset = new.asset and c.provider = new.provider
+      and c.provider_account = new.provider_account) then
+    raise exception 'load %: card % is not active, or is another one''s', new.id, new.card_id
+      using errcode = 'check_violation';
   end if;
   return new;
 end $function$
@@ -1236,7 +1735,7 @@ begin
   end if;
 
   insert into sverka.dead_letter (id, inbox_id, book, reason, attempts, trace_id)
-    select 'dl_0' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 25), ids[n], books[n],
+    select sverka.new_id('dl'), ids[n], books[n],
         coalesce(reasons[n], 'parked'), 0, trace_ids[n]
       from generate_subscripts(ids, 1) n where outcomes[n] = 'stored' and statuses[n] = 'parked' order by ids[n];
   if found then
@@ -1253,6 +1752,19 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select i.workflow_id from sverka.issuance i
+    where i.book = of_book and i.provider = of_provider and i.provider_account = of_account
+      and (i.id = of_ref or i.provider_ref = of_ref)
+    order by i.id desc limit 1;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.keep_posted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1260,6 +1772,48 @@ AS $function$
 begin
   raise exception 'this file was imported: its row never changes' using errcode = 'check_violation';
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.lock_dead_letter(letter text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform from sverka.inbox where id = (select inbox_id from sverka.dead_letter where id = letter) for no key update;
+  perform from sverka.dead_letter where id = letter for no key update;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text)
+ RETURNS SETOF record
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select i.file_hash, i.lines, i.trace_id from sverka.ledger_import i
+    where i.state = 'requested' order by i.created_at limit 1 for update skip locked;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.new_id(prefix text)
+ RETURNS text
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select prefix || '_' || string_agg(
+      substr('0123456789abcdefghjkmnpqrstvwxyz', substring(b.bits from 5 * n + 1 for 5)::bit(5)::int + 1, 1), ''
+      order by n)
+    from (select uuid_send(gen_random_uuid()) as random,
+        substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) as milliseconds) r,
+      -- Version 7 in the place of 4; the variant is the same.
+      lateral (select set_byte(overlay(r.random placing r.milliseconds from 1 for 6), 6,
+        get_byte(r.random, 6) & 15 | 112) as id) u,
+      lateral (select B'00' || ('x' || encode(u.id, 'hex'))::bit(128) as bits) b,
+      generate_series(0, 25) n
+    group by b.bits;
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.plain_hash(hash text)
@@ -1305,6 +1859,16 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.refuse_new_card_terms()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
+    using errcode = 'check_violation';
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.refuse_new_terms()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1347,17 +1911,82 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text)
+CREATE OR REPLACE FUNCTION sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare
+  card sverka.card;
+  target text := case change_kind when 'freeze' then 'frozen' when 'unfreeze' then 'active' when 'close' then 'closed' end;
+  refusal text;
+begin
+  if target is null then raise exception 'no change %', change_kind using errcode = '22023'; end if;
+  perform pg_advisory_xact_lock(hashtextextended(request_id, 0));
+  perform from sverka.request r where r.id = request_card_change.request_id;
+  if found then answer := 'kept'; return; end if;
+  select * into card from sverka.card c
+    where c.id = the_card and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then answer := 'not_found'; return; end if;
+
+  refusal := case when card.state in ('pending', 'failed') then 'invalid_state'
+    when card.state = 'closed' and target <> 'closed' then 'card_closed' end;
+  answer := case when refusal is not null then 'refused' when card.state = target then 'unchanged' end;
+  if answer is null then
+    if target = 'closed' and exists (select from sverka.card_load l
+        where l.card_id = card.id and l.state in ('reserved', 'submitted', 'unknown')) then
+      answer := 'outcome_unknown';
+      return;
+    end if;
+    if card.version is distinct from seen_version then answer := 'stale'; return; end if;
+  end if;
+
+  insert into sverka.request
+    (id, book, merchant_id, key, method, path, fingerprint, resource_type, resource_id, made, refusal, trace_id)
+  values (request_id, of_book, of_merchant, request_key, request_method, request_path, request_fingerprint,
+    case when refusal is null then 'card' end, case when refusal is null then card.id end,
+    case when refusal is null then false end,
+    case when refusal is not null then jsonb_build_object('code', refusal, 'detail', 'The card is ' || card.state || '.') end,
+    trace);
+  if answer is not null then return; end if;
+
+  update sverka.card_change c set outcome = 'superseded', done_at = clock_timestamp()
+    where c.card_id = card.id and c.outcome is null and c.submitted_at is null;
+  select coalesce(max(c.number), 0) + 1 into change_number from sverka.card_change c where c.card_id = card.id;
+  insert into sverka.card_change (card_id, number, book, merchant_id, kind, request_id, trace_id)
+  values (card.id, change_number, of_book, of_merchant, change_kind, request_id, trace);
+  update sverka.card c set state = target, version = c.version + 1, reason = null, actor = 'merchant:' || of_merchant,
+    trace_id = trace
+  where c.id = card.id returning * into card;
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+  values (sverka.new_id('evt'), 'card.' || case target when 'active' then 'unfrozen' else target end, of_book,
+    of_merchant, 'card', card.id, card.version,
+    event_data || jsonb_build_object('object', 'card', 'id', card.id, 'state', card.state, 'version', card.version,
+      'reason', null, 'updated_at', to_char(card.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')),
+    trace);
+  answer := 'changed';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  insert into sverka.ledger_import as i (file_hash, lines, trace_id) values (with_hash, with_lines, with_trace)
-  on conflict (file_hash) do update set
-    lines = excluded.lines, state = 'requested', problems = '[]', trace_id = excluded.trace_id, finished_at = null
+begin
+  if by_actor <> 'cli' and not exists (
+    select from sverka."user" u where by_actor = 'user:' || u.id and u.disabled_at is null) then
+    raise exception 'there is no such person' using errcode = 'insufficient_privilege';
+  end if;
+  insert into sverka.ledger_import as i (file_hash, lines, actor, trace_id)
+    values (with_hash, with_lines, by_actor, with_trace)
+  on conflict (file_hash) do update set lines = excluded.lines, state = 'requested', problems = '[]',
+    actor = excluded.actor, trace_id = excluded.trace_id, finished_at = null
     where i.state = 'refused';
-$function$
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.resolve_alert(alert_key text)
@@ -1369,6 +1998,36 @@ AS $function$
   update sverka.alert set state = 'resolved', resolved_at = clock_timestamp()
     where key = alert_key and state = 'open';
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare holder sverka.cardholder;
+begin
+  select * into holder from sverka.cardholder c
+    where c.id = the_id and c.book = of_book and c.merchant_id = of_merchant for no key update;
+  if not found then return 'not_found'; end if;
+  if holder.state = 'erased' then return 'erased'; end if;
+  perform from sverka.cardholder_key k
+    where k.cardholder_id = the_id and k.revision = holder.revision and k.fingerprint = with_fingerprint;
+  if found then return 'unchanged'; end if;
+  if to_revision <> holder.revision + 1 then return 'stale'; end if;
+  insert into sverka.cardholder_key (cardholder_id, revision, key_id, wrapped, fingerprint)
+  values (the_id, to_revision, with_key_id, with_wrapped, with_fingerprint);
+  insert into sverka.cardholder_member (cardholder_id, revision, member, sealed)
+  select the_id, to_revision, m.member, m.sealed from unnest(members, sealed) as m(member, sealed);
+  update sverka.cardholder set revision = to_revision, version = version + 1,
+    first_initial = coalesce(initials[1], first_initial), last_initial = coalesce(initials[2], last_initial),
+    country = coalesce(new_country, country),
+    reference = case when reference_given then new_reference else reference end,
+    actor = 'merchant:' || of_merchant, trace_id = trace
+  where id = the_id;
+  return 'revised';
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.revoke_api_key(key_id text)
@@ -1444,6 +2103,56 @@ begin
     update sverka.seal_mark set sealed_before = pg_snapshot_xmin(horizon) where kind = 'audit';
   end if;
   return sealed;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare known numeric;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sverka.card_fee', 0));
+  select f.amount into known from sverka.card_fee f
+    where f.merchant_id is not distinct from of_merchant and f.product = of_product and f.asset = of_asset;
+  if known = new_amount then return false; end if;
+  insert into sverka.card_fee (merchant_id, product, asset, amount, set_by)
+  values (of_merchant, of_product, of_asset, new_amount, new_set_by)
+  on conflict (merchant_id, product, asset)
+    do update set amount = excluded.amount, set_by = excluded.set_by, set_at = clock_timestamp();
+  insert into sverka.card_fee_change (merchant_id, product, asset, before, after, set_by)
+  values (of_merchant, of_product, of_asset, known, new_amount, new_set_by);
+  return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare untrue text;
+begin
+  select t.type || ' of ' || t.subject_id into untrue
+    from unnest(types, books, merchant_ids, subject_types, subject_ids, versions)
+      as t(type, book, merchant_id, subject_type, subject_id, version)
+    where exists (select from sverka.state_move m where m.subject_type = t.subject_type)
+      and not exists (
+        select from sverka.audit a
+          where (a.subject_id, a.subject_type, a.book, a.merchant_id)
+              = (t.subject_id, t.subject_type, t.book, t.merchant_id)
+            and ((a.version = t.version and t.type = a.subject_type || '.' || a.to_state)
+              or not exists (select from sverka.state_move m
+                where m.subject_type = t.subject_type and t.type = m.subject_type || '.' || m.to_state)))
+    limit 1;
+  if found then
+    raise exception 'no event % without its move', untrue using errcode = 'insufficient_privilege';
+  end if;
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+    select * from unnest(ids, types, books, merchant_ids, subject_types, subject_ids, versions, bodies, trace_ids);
 end $function$
 ; -- sverka_owner
 
@@ -1524,19 +2233,37 @@ grant select on sverka.audit_seal to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
+grant select on sverka.card to sverka_console;
+grant select on sverka.card to sverka_gateway;
+grant insert, select, update on sverka.card to sverka_worker;
+grant select on sverka.card_change to sverka_console;
+grant select on sverka.card_change to sverka_gateway;
+grant select, update on sverka.card_change to sverka_worker;
+grant select on sverka.card_fee to sverka_console;
+grant select on sverka.card_fee to sverka_gateway;
+grant select on sverka.card_fee to sverka_worker;
+grant select on sverka.card_fee_change to sverka_console;
+grant select on sverka.card_load to sverka_console;
+grant select on sverka.card_load to sverka_gateway;
+grant insert, select, update on sverka.card_load to sverka_worker;
+grant select on sverka.cardholder to sverka_console;
+grant select on sverka.cardholder to sverka_gateway;
+grant select on sverka.cardholder to sverka_worker;
+grant select on sverka.cardholder_key to sverka_worker;
+grant select on sverka.cardholder_member to sverka_worker;
 grant select on sverka.check_run to sverka_console;
 grant insert, select, update on sverka.check_run to sverka_worker;
 grant select on sverka.customer to sverka_console;
 grant select on sverka.customer to sverka_gateway;
 grant insert, select on sverka.customer to sverka_worker;
 grant select on sverka.dead_letter to sverka_console;
-grant insert, select, update on sverka.dead_letter to sverka_worker;
+grant select on sverka.dead_letter to sverka_worker;
 grant insert, select on sverka.decision to sverka_console;
 grant select on sverka.decision to sverka_worker;
 grant select on sverka.decision_move to sverka_console;
 grant select on sverka.decision_move to sverka_worker;
 grant select on sverka.decision_outcome to sverka_console;
-grant insert, select on sverka.decision_outcome to sverka_worker;
+grant select on sverka.decision_outcome to sverka_worker;
 grant select on sverka.decision_right to sverka_console;
 grant select on sverka.decision_right to sverka_worker;
 grant select on sverka.deposit to sverka_console;
@@ -1546,15 +2273,18 @@ grant select on sverka.deposit_address to sverka_console;
 grant select on sverka.deposit_address to sverka_gateway;
 grant insert, select, update on sverka.deposit_address to sverka_worker;
 grant select on sverka.event to sverka_console;
-grant insert, select on sverka.event to sverka_worker;
+grant select on sverka.event to sverka_worker;
 grant select on sverka.event_seal to sverka_console;
 grant select on sverka.event_seal to sverka_worker;
 grant select on sverka.inbox to sverka_console;
 grant insert, select, update on sverka.inbox to sverka_worker;
 grant select on sverka.inbox_conflict to sverka_console;
 grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.issuance to sverka_console;
+grant select on sverka.issuance to sverka_gateway;
+grant insert, select, update on sverka.issuance to sverka_worker;
 grant select on sverka.ledger_import to sverka_console;
-grant select, update on sverka.ledger_import to sverka_worker;
+grant select on sverka.ledger_import to sverka_worker;
 grant select on sverka.merchant to sverka_console;
 grant select on sverka.merchant to sverka_gateway;
 grant select on sverka.merchant to sverka_worker;
@@ -1595,19 +2325,33 @@ grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
+grant execute on sverka.bury(letter text, of_inbox text, with_reason text, with_attempts integer, with_trace text) to sverka_worker;
+grant execute on sverka.close_applied_dead_letters() to sverka_worker;
+grant execute on sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
+grant execute on sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval) to sverka_console;
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
+grant execute on sverka.decide_dead_letter(letter text, with_choice text) to sverka_worker;
+grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
+grant execute on sverka.finish_ledger_import(of_hash bytea, with_state text, with_problems jsonb) to sverka_worker;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
+grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
+grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
+grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
-grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, with_trace text) to sverka_console;
+grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
+grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
+grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
+grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

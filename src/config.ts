@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** As domain/books.ts says; named here again because a configuration knows nothing but its own text. */
 const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
-const PROVIDERS = ['custody'] as const;
+const PROVIDERS = ['custody', 'issuer'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
 /** One account at one provider; it serves one book (R21). */
@@ -49,6 +49,16 @@ const schema = z.object({
   SVERKA_RELAY_PORT: port(8081),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
+  SVERKA_PAYLOAD_KEYS_FILE: z.string().min(1).optional(),
+  SVERKA_CODEC_PORT: port(8082),
+  SVERKA_CODEC_TOKEN: z
+    .string()
+    .regex(/^\S{32,}$/, 'must be at least 32 characters without a space')
+    .optional(),
+  SVERKA_CODEC_UI_ORIGIN: z
+    .string()
+    .regex(/^https?:\/\/[^/\s]+$/, 'must be an origin: http://host:port')
+    .optional(),
   SVERKA_RATE_LIMIT: count(600),
   SVERKA_RATE_LIMIT_WINDOW: duration('60s'),
   SVERKA_RELAY_RATE_LIMIT: count(20_000),
@@ -57,6 +67,7 @@ const schema = z.object({
   SVERKA_DRIFT_CHECK_INTERVAL: duration('1h'),
   SVERKA_FULL_CHECK_INTERVAL: duration('1d'),
   SVERKA_HEALTH_INTERVAL: duration('60s'),
+  SVERKA_CHECK_GRACE: duration('60s'),
   SVERKA_STANDING_INTERVAL: duration('60s'),
   SVERKA_STUCK_AGE: duration('6h'),
   SVERKA_SWEEP_INTERVAL: duration('5s'),
@@ -64,11 +75,18 @@ const schema = z.object({
   SVERKA_SWEEP_LEASE: duration('3m'),
   SVERKA_UNKNOWN_LOOKUP_INTERVAL: duration('1s'),
   SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: duration('5m'),
+  SVERKA_UNKNOWN_ALERT_LOOKS: count(10),
+  SVERKA_CREATE_RETRY_INTERVAL_MAX: duration('60s'),
   SVERKA_DEPOSIT_POLL_INTERVAL: duration('1m'),
   SVERKA_DEPOSIT_NOT_FOUND_INTERVAL: duration('1s'),
   SVERKA_DEPOSIT_NOT_FOUND_INTERVAL_MAX: duration('1m'),
+  SVERKA_ISSUANCE_POLL_INTERVAL: duration('1m'),
+  SVERKA_ISSUANCE_RECONCILE_INTERVAL: duration('1h'),
+  SVERKA_FOUND_LATE_AGE: duration('30d'),
   SVERKA_PAGE_TURN: duration('5s'),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
+  SVERKA_FAULT_INTERVAL: duration('5s'),
+  SVERKA_FAULT_INTERVAL_MAX: duration('10m'),
   SVERKA_STRANDED_AGE: duration('3m'),
   SVERKA_STICKY_TIMEOUT: duration('5s'),
   SVERKA_PROVIDER_TIMEOUT: duration('8s'),
@@ -78,6 +96,15 @@ const schema = z.object({
   SVERKA_BREAKER_LEASE: duration('10s'),
   SVERKA_MISCONFIGURED_INTERVAL: duration('30s'),
   SVERKA_SIMULATORS: z.string().optional(),
+  SVERKA_FINGERPRINT_KEY: z.string().min(32, 'must have at least 32 characters').optional(),
+  SVERKA_PUBLIC_KEYS_FILE: z.string().min(1).optional(),
+  SVERKA_KEYRING_FILE: z.string().min(1).optional(),
+  SVERKA_AWS_KMS_KEYS: z.string().min(1).optional(),
+  SVERKA_AWS_KMS_ENDPOINT: z.url('must be a URL').optional(),
+  SVERKA_VAULT_URL: z.url('must be a URL').optional(),
+  SVERKA_VAULT_TOKEN: z.string().min(1).optional(),
+  SVERKA_VAULT_KEY: z.string().min(1).optional(),
+  SVERKA_VAULT_MOUNT: z.string().min(1).default('transit'),
 });
 
 const LEASE_TO_TIMEOUT_MIN = 1.25;
@@ -89,23 +116,71 @@ export type Config = ReturnType<typeof loadConfig>;
  * Throws one error that names every bad key, so that a start needs one correction and not five.
  */
 export function loadConfig(env: NodeJS.ProcessEnv = process.env) {
-  const parsed = schema.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  const parsed = schema.safeParse(setOf(env), { error: inOurWords });
   const providers = readProviders(env);
   const problems = [
-    ...(parsed.success ? [] : parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)),
+    ...(parsed.success ? [] : parsed.error.issues.map(toLine)),
     ...providers.problems,
     ...(parsed.success ? conflictsOf(parsed.data) : []),
   ];
-  if (!parsed.success || problems.length > 0) {
-    throw new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-  }
+  if (!parsed.success || problems.length > 0) throw unusable(problems);
   return { ...parsed.data, providers: providers.found, temporalEnv: temporalEnvOf(env) };
 }
 
-/** A probe's call must be over well before its lease is, or two probes would call at once. */
-function conflictsOf({ SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE }: z.infer<typeof schema>): string[] {
-  if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN <= SVERKA_BREAKER_LEASE) return [];
-  return [`SVERKA_BREAKER_LEASE: must be at least ${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT; raise it`];
+/** What a schema says itself goes before it. */
+function inOurWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.input === undefined) return 'missing; set it';
+  if (issue.code === 'invalid_type') return 'must be a whole number';
+  if (issue.code === 'invalid_value') return `must be one of ${issue.values.join(', ')}`;
+  if (issue.code === 'too_small') return `must be at least ${issue.minimum}`;
+  if (issue.code === 'too_big') return `must be at most ${issue.maximum}`;
+  return undefined;
+}
+
+/** All that the codec needs: neither a database nor a provider. Only the keys, the token and the UI have no default. */
+const codecSchema = schema
+  .pick({ SVERKA_HOST: true, SVERKA_OPS_HOST: true, SVERKA_OPS_PORT: true, SVERKA_CODEC_PORT: true })
+  .extend(schema.pick({ SVERKA_LOG_LEVEL: true, SVERKA_LOG_FILE: true }).shape)
+  .extend(
+    schema.pick({ SVERKA_PAYLOAD_KEYS_FILE: true, SVERKA_CODEC_TOKEN: true, SVERKA_CODEC_UI_ORIGIN: true }).required()
+      .shape,
+  );
+
+/** The configuration of the codec's process; the same error as `loadConfig`. */
+export function loadCodecConfig(env: NodeJS.ProcessEnv = process.env) {
+  const parsed = codecSchema.safeParse(setOf(env), { error: inOurWords });
+  if (parsed.success) return parsed.data;
+  throw unusable(parsed.error.issues.map(toLine));
+}
+
+/** A probe's call must be over well before its lease is, or two probes would call at once; Vault needs all of its. */
+function conflictsOf(settings: z.infer<typeof schema>): string[] {
+  const { SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE } = settings;
+  const { SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY } = settings;
+  const problems = [];
+  if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN > SVERKA_BREAKER_LEASE) {
+    const least = `${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT`;
+    problems.push(`SVERKA_BREAKER_LEASE: must be at least ${least}; raise it`);
+  }
+  const vault = Object.entries({ SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY });
+  const missing = vault.filter(([, value]) => value === undefined);
+  if (missing.length < vault.length) {
+    problems.push(...missing.map(([name]) => `${name}: missing, although other settings of Vault are there`));
+  }
+  return problems;
+}
+
+/** A setting that is there and empty is not set. */
+function setOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
+}
+
+function toLine({ path, message }: { path: PropertyKey[]; message: string }): string {
+  return `${path.join('.')}: ${message}`;
+}
+
+function unusable(problems: readonly string[]): Error {
+  return new Error(`The configuration is not usable:\n${problems.map((line) => `  ${line}`).join('\n')}`);
 }
 
 /** What Temporal's own tools read (TLS, API key, profiles), for its own reader of them. */

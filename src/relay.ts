@@ -1,9 +1,5 @@
 import { hostname } from 'node:os';
-import { nudgeDeposit } from './client/deposits.js';
-import { createNudger } from './client/nudger.js';
 import { connectTemporal } from './client/temporal.js';
-import { loadConfig } from './config.js';
-import type { DepositInput } from './contracts/messages.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
 import { createPool } from './db/pool.js';
@@ -15,8 +11,11 @@ import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
-import { createEndpoints } from './http/relay/endpoints.js';
-import { runUntilStopped } from './run-process.js';
+import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
+import { createRelayNudge } from './http/relay/nudge.js';
+import { createPublicKeySource } from './providers/keys/keyring.js';
+import { sealBytes } from './providers/keys/seal-bytes.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createCounter, createMetrics } from './telemetry/metrics.js';
 
@@ -24,7 +23,7 @@ import { createCounter, createMetrics } from './telemetry/metrics.js';
 const BACKLOG_SECONDS = 60;
 const HEARTBEAT_MS = 10_000;
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'relay', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-relay' });
 const db = queriesOf(pool);
@@ -37,24 +36,24 @@ const counted = createCounter(metrics, {
 });
 const totals = { rejected: 0, failed: 0 };
 
+const publicKey = config.SVERKA_PUBLIC_KEYS_FILE ? createPublicKeySource(config.SVERKA_PUBLIC_KEYS_FILE) : null;
+const seal: SealBody | null = publicKey && ((body, place) => sealBytes(publicKey(), body, place));
+if (!seal) log.warn('No public key is configured, so bodies of an issuer are not kept: set SVERKA_PUBLIC_KEYS_FILE.');
+
 const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acceptDeliveries(db, batch)), {
   isOutage: (error) => error instanceof Unavailable || error instanceof Retryable,
   lanes: 2,
   deadlineMs: config.SVERKA_RELAY_DEADLINE,
 });
-const nudger = createNudger(
-  (input: DepositInput) => nudgeDeposit(temporal, input, { start: true }),
-  (error) => log.warn('a nudge did not arrive; the sweep will come for it', { error }),
+const nudge = createRelayNudge({ temporal, db }, (error) =>
+  log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
 const app = createRelayApp({
-  endpoints: createEndpoints(config.providers),
+  endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
   accept,
-  nudge: ({ provider, endpoint, book, subject, traceId }) => {
-    if (provider !== 'custody' || subject?.type !== 'deposit') return;
-    nudger.nudge(`${endpoint} ${subject.ref}`, { book, provider, account: endpoint, ref: subject.ref, traceId });
-  },
+  nudge: nudge.nudge,
   count: (what, endpoint) => {
     totals[what] += 1;
     counted.inc({ provider: endpoint.provider, endpoint: endpoint.name, what });
@@ -92,7 +91,7 @@ await runUntilStopped({
     ops.shuttingDown();
     clearInterval(heartbeat);
     await listener.close(5_000);
-    await nudger.idle();
+    await nudge.idle();
     await temporal.connection.close();
     await pool.end();
     await ops.close();

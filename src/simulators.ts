@@ -1,39 +1,48 @@
 import { join } from 'node:path';
 import { z } from 'zod';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { startOps } from './http/ops.js';
 import { startCustodySimulator } from './providers/custody/simulator.js';
-import { runUntilStopped } from './run-process.js';
+import { startIssuerSimulator } from './providers/issuer/simulator.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
 
 const text = z.string().min(1);
 const account = z.object({ book: text, apiKey: text, hookUrl: z.url(), webhookSecret: text.min(32) });
+const played = z.object({ port: z.number().int().min(0).max(65_535), accounts: z.array(account) });
 const settingsSchema = z.object({
   /** A role that may read pg_stat_activity; left out, open transactions are not measured. */
   databaseUrl: text.optional(),
   /** Folder where simulators keep their worlds over a restart; left out, they forget. */
   stateDir: text.optional(),
-  custody: z.object({ port: z.number().int().min(0).max(65_535), accounts: z.array(account) }),
+  custody: played,
+  /** Left out where nobody issues cards. */
+  issuer: played.optional(),
 });
 
-const config = loadConfig();
+const config = beginProcess();
 const settings = readSettings(config.SVERKA_SIMULATORS);
 const log = createLog({ process: 'simulators', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 const metrics = createMetrics();
 const pool = createPool(settings.databaseUrl ?? config.DATABASE_URL, { max: 2, applicationName: 'sverka-simulators' });
-const custody = await startCustodySimulator({
+const common = (name: string) => ({
   host: config.SVERKA_HOST,
-  ...settings.custody,
   countOpenTransactions: settings.databaseUrl === undefined ? undefined : countOpenTransactions,
-  stateFile: settings.stateDir === undefined ? undefined : join(settings.stateDir, 'custody.json'),
+  stateFile: settings.stateDir === undefined ? undefined : join(settings.stateDir, `${name}.json`),
 });
+const custody = await startCustodySimulator({ ...common('custody'), ...settings.custody });
+const issuer = settings.issuer ? await startIssuerSimulator({ ...common('issuer'), ...settings.issuer }) : null;
+const running = { custody, ...(issuer ? { issuer } : {}) };
 const ops = await startOps({
   process: 'simulators',
   host: config.SVERKA_OPS_HOST,
   port: config.SVERKA_OPS_PORT,
-  checks: [{ name: 'custody', required: true, check: () => listening(custody.url) }],
+  checks: Object.entries(running).map(([name, { url }]) => ({
+    name,
+    required: true,
+    check: () => listening(url),
+  })),
   metrics: () => metrics.text(),
 });
 
@@ -41,7 +50,7 @@ await runUntilStopped({
   log,
   stop: async () => {
     ops.shuttingDown();
-    await custody.close();
+    await Promise.all(Object.values(running).map((simulator) => simulator.close()));
     await pool.end();
     await ops.close();
   },

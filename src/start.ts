@@ -6,7 +6,19 @@ import type { RunFile } from './local/run-file.js';
 import { seed } from './local/seed.js';
 import { createStack } from './local/stack.js';
 import { onStopSignals } from './local/stop-signals.js';
+import { ensureKeyring } from './providers/keys/keyring-file.js';
 
+const USAGE = `Usage: npm start [-- <flags>]
+
+Starts PostgreSQL, Temporal and every process of Sverka on this machine, plays the story, and stays until Ctrl-C.
+
+  --once               end after the story: with 0 only if every expectation held
+  --no-story           start everything and play nothing
+  --encrypt-payloads   encrypt what Temporal keeps, and start the codec for its UI
+  -h, --help           print this
+
+Settings come from the environment: docs/reference/configuration.md lists them.
+`;
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 // A terminal that went away must not end us before our children are stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -21,12 +33,15 @@ try {
 }
 
 async function main(): Promise<void> {
-  const { values: flags } = parseArgs({ options: { once: { type: 'boolean' }, 'no-story': { type: 'boolean' } } });
+  const flags = readFlags();
+  if (flags.help) return void process.stdout.write(USAGE);
   const stack = createStack({
     env: process.env,
     paths: localPaths(process.env),
+    encryptPayloads: flags['encrypt-payloads'] === true,
     migrate,
     seed,
+    ensureKeyring,
     notice: say,
   });
   let stopping = false;
@@ -56,9 +71,21 @@ async function main(): Promise<void> {
   }
 }
 
+/** Ends with 2, as every command of ours does, when it is called in a wrong way. */
+function readFlags(): Partial<Record<'once' | 'no-story' | 'encrypt-payloads' | 'help', boolean | undefined>> {
+  const flag = { type: 'boolean' } as const;
+  const options = { once: flag, 'no-story': flag, 'encrypt-payloads': flag, help: { ...flag, short: 'h' } } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    process.stderr.write(USAGE);
+    process.exit(2);
+  }
+}
+
 async function startAll(stack: { start(): Promise<RunFile> }): Promise<RunFile> {
   const began = performance.now();
-  say('Starting PostgreSQL, Temporal and Sverka …');
   const run = await stack.start();
   say(`Everything is up after ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   return run;
@@ -70,6 +97,7 @@ function links(run: RunFile): string {
     ['API docs', `${run.gatewayUrl}/docs`],
     ['Webhooks', `${run.relayUrl}/hooks/…`],
     ['Temporal UI', run.temporalUiUrl ?? `that of ${run.temporalAddress}`],
+    ...(run.codecUrl === null ? [] : [['Codec', `${run.codecUrl}/sign-in (token: codecToken in the file below)`]]),
     ['All of it', `${localPaths(process.env).runFile} (addresses, keys, process ids, log files)`],
   ];
   return `\n${rows.map(([name, link]) => `  ${name?.padEnd(12)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;

@@ -1,9 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Context } from '@temporalio/activity';
-import { type ActivityInboundCallsInterceptor, type NativeConnection, Worker } from '@temporalio/worker';
+import {
+  type ActivityInboundCallsInterceptor,
+  type NativeConnection,
+  Worker,
+  type WorkflowBundleOption,
+} from '@temporalio/worker';
+import { createDataConverter, encrypts } from './client/data-converter.js';
 import type { Config } from './config.js';
 import { providerTaskQueue, WORKFLOW_NAMES } from './contracts/ids.js';
+import { REPOSITORY } from './local/paths.js';
+import { isStaleBundle } from './local/workflow-bundle.js';
 
 /** Running activities get this long at a stop; a container's grace period must be longer. */
 const SHUTDOWN_GRACE_MS = 8_000;
@@ -26,8 +34,10 @@ export async function createWorkers(options: {
   maxCachedWorkflows?: number;
 }): Promise<Worker[]> {
   const { connection, config, activities, interceptor } = options;
+  const dataConverter = createDataConverter(config);
   const common = {
     connection,
+    dataConverter,
     namespace: config.TEMPORAL_NAMESPACE,
     activities,
     interceptors: { activity: [(context: Context) => ({ inbound: interceptor(context) })] },
@@ -42,7 +52,7 @@ export async function createWorkers(options: {
     ...(options.maxCachedWorkflows === undefined ? {} : { maxCachedWorkflows: options.maxCachedWorkflows }),
     ...(config.SVERKA_WORKFLOW_BUNDLE === undefined
       ? { workflowsPath: fileURLToPath(new URL('./workflows/index.ts', import.meta.url)) }
-      : { workflowBundle: { codePath: withAllWorkflows(config.SVERKA_WORKFLOW_BUNDLE) } }),
+      : { workflowBundle: workflowBundle(config.SVERKA_WORKFLOW_BUNDLE, encrypts(dataConverter)) }),
   });
   const names = [...new Set(config.providers.map(({ provider }) => provider))];
   const providers = names.map((name) =>
@@ -55,10 +65,28 @@ export async function createWorkers(options: {
   return [workflows, ...(await Promise.all(providers))];
 }
 
-/** The same path; throws, naming them, when that bundle lacks workflows: their runs would wait for ever, unseen. */
-export function withAllWorkflows(codePath: string): string {
+/** Said in front of a bundle: src/workflows/failure-converter.cjs then leaves failures readable. */
+const IN_CLEAR = 'globalThis.sverkaFailuresInClear = true;';
+
+/**
+ * The bundle of that file, whose failures are encrypted only where payloads are. Throws for one of other sources than
+ * those here, and, naming what is missing, when it lacks workflows (their runs would wait for ever, unseen) or the
+ * converter of failures (their messages would stand in histories in clear, unseen).
+ */
+export function workflowBundle(
+  codePath: string,
+  encrypted: boolean,
+  repository: string = REPOSITORY,
+): WorkflowBundleOption {
   const code = readFileSync(codePath, 'utf8');
-  const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`));
-  if (lacking.length === 0) return codePath;
-  throw new Error(`${codePath} has no workflow ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  if (isStaleBundle(code, repository)) {
+    throw new Error(`${codePath} is of other sources than those here: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  }
+  const lacking = WORKFLOW_NAMES.filter((name) => !code.includes(`function ${name}(`)).map(
+    (name) => `workflow ${name}`,
+  );
+  if (!code.includes('sverkaFailuresInClear')) lacking.push('failure converter');
+  if (lacking.length > 0)
+    throw new Error(`${codePath} has no ${lacking.join(', ')}: bundle again, or unset SVERKA_WORKFLOW_BUNDLE.`);
+  return encrypted ? { codePath } : { code: `${IN_CLEAR}${code}` };
 }

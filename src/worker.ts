@@ -1,25 +1,29 @@
 import { NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
-import { breakerLimits, guardCustody } from './activities/guard-client.js';
+import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
+import { startCardChange } from './client/card-changes.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
+import { nudgeIssuance, startIssuance } from './client/issuances.js';
 import { keepStanding } from './client/keep-standing.js';
+import { startCardLoad } from './client/loads.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
-import { loadConfig } from './config.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
 import { startOps } from './http/ops.js';
 import { createProviders } from './providers/create-providers.js';
-import { runUntilStopped } from './run-process.js';
+import { createKeyProvider } from './providers/keys/create-key-provider.js';
+import { keySettings } from './providers/keys/key-settings.js';
+import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { runtimeOptions } from './telemetry/temporal-runtime.js';
 import { createWorkers } from './temporal-workers.js';
 
-const config = loadConfig();
+const config = beginProcess();
 const log = createLog({ process: 'worker', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
 Runtime.install(runtimeOptions({ log, metricsAddress: `${config.SVERKA_OPS_HOST}:${config.SVERKA_METRICS_PORT}` }));
 
@@ -31,13 +35,21 @@ if (behind)
 
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
+const limits = breakerLimits(config);
+const keys = createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT));
 const deps: ActivityDeps = {
   pool,
   config,
   log,
-  custody: guardCustody(db, providers.custody, breakerLimits(config)),
+  custody: guardProvider(db, { provider: 'custody', clientOf: providers.custody }, limits),
+  issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
+  keys,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
+  startCardLoad: (input) => startCardLoad(temporal, input),
+  startCardChange: (input) => startCardChange(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({
@@ -86,6 +98,7 @@ await runUntilStopped({
     await connection.close();
     await temporal.connection.close();
     await providers.close();
+    await keys.close();
     await pool.end();
     await ops.close();
   },

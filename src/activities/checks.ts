@@ -10,8 +10,6 @@ export type CheckActivities = ReturnType<typeof createCheckActivities>;
 
 /** Alerts of one run: more would tell a person nothing. */
 const ALERTS_MAX = 50;
-/** Past its next turn by so much, a check is late: a run takes its time. */
-const LATE_MS = 60_000;
 
 /** Proof that goes on by itself: each check notes that it ran, and what it finds is an alert. */
 export function createCheckActivities(deps: ActivityDeps) {
@@ -97,10 +95,11 @@ async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
     { name: 'full_check', everyMs: config.SVERKA_FULL_CHECK_INTERVAL },
-    ...config.providers.map(({ provider, account }) => ({
-      name: `deposit_reconcile:${provider}:${account}`,
-      everyMs: config.SVERKA_RECONCILE_INTERVAL,
-    })),
+    ...config.providers.map(({ provider, account }) =>
+      provider === 'custody'
+        ? { name: `deposit_reconcile:${provider}:${account}`, everyMs: config.SVERKA_RECONCILE_INTERVAL }
+        : { name: `issuance_reconcile:${provider}:${account}`, everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL },
+    ),
   ];
   const ages = await checkAges(
     queriesOf(pool),
@@ -108,7 +107,8 @@ async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
   );
   return expected.flatMap(({ name, everyMs }, n) => {
     const age = ages[n] ?? 0;
-    if (age <= 2 * everyMs + LATE_MS) return [];
+    // A run takes its time: past its next turn by no more than this, a check is not late.
+    if (age <= 2 * everyMs + config.SVERKA_CHECK_GRACE) return [];
     const minutes = Math.round(age / 60_000);
     const detail = `The check ${name} has not run to its end for ${minutes} minutes; see its schedule.`;
     return [{ key: `check:${name}`, kind: 'check_late', book: null, subjectType: 'check', subjectId: name, detail }];

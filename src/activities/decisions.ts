@@ -1,13 +1,6 @@
 import type { OpenDecision } from '../contracts/decision.js';
 import { resolveAlert } from '../db/alerts.js';
-import {
-  choicesOf,
-  closeDeadLetter,
-  findDeadLetter,
-  hashSeenDeadLetter,
-  lockDeadLetter,
-  replayDeadLetter,
-} from '../db/dead-letters.js';
+import { choicesOf, decideDeadLetter, findDeadLetter, hashSeenDeadLetter, lockDeadLetter } from '../db/dead-letters.js';
 import { closeDecision, openDecisions } from '../db/decisions.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
@@ -30,15 +23,15 @@ async function applyOne(tx: Tx, decision: OpenDecision): Promise<void> {
   const letter = await findDeadLetter(tx, decision.subjectId);
   const fits = letter !== null && letter.closedAt === null && hashSeenDeadLetter(letter).equals(decision.seenHash);
   if (!fits) return closeDecision(tx, decision, { outcome: 'void', detail: 'what was seen has changed', traceId });
-  if (!choicesOf(letter).some((choice) => choice === decision.choice)) {
+  const choice = choicesOf(letter).find((possible) => possible === decision.choice);
+  if (choice === undefined) {
     return closeDecision(tx, decision, {
       outcome: 'void',
       detail: 'it names nothing that could be read again',
       traceId,
     });
   }
-  if (decision.choice === 'replay') await replayDeadLetter(tx, letter);
-  else await closeDeadLetter(tx, letter.id, 'abandoned');
+  await decideDeadLetter(tx, letter.id, choice);
   await resolveAlert(tx, `dead_letter:${letter.inboxId}`);
-  await closeDecision(tx, decision, { outcome: 'applied', detail: decision.choice, traceId });
+  await closeDecision(tx, decision, { outcome: 'applied', detail: choice, traceId });
 }

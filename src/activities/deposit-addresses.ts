@@ -14,7 +14,7 @@ import {
 import { Retryable, UniqueViolation } from '../db/errors.js';
 import { wakeUnmatched } from '../db/inbox.js';
 import { newId } from '../db/new-id.js';
-import { findRequest, holdRequest, keepRequest, type RequestOutcome } from '../db/requests.js';
+import type { RequestOutcome } from '../db/requests.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { CUSTODY_CREATES } from '../providers/custody/client.js';
@@ -22,6 +22,7 @@ import type { CustodyAddress } from '../providers/custody/schema.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
+import { answerKept, keepOutcome } from './keep-request.js';
 
 export type DepositAddressActivities = ReturnType<typeof createDepositAddressActivities>;
 
@@ -31,10 +32,6 @@ interface OfAddress {
 }
 
 const ACTOR = 'worker:custody';
-/** Looks without a find before a person is told; by then the custodian's own lag is long over. */
-const LOOKS_BEFORE_ALERT = 10;
-/** A create that was proven not sent is tried again at least this often. */
-const TRY_MS_MAX = 60_000;
 
 /** Making a permanent deposit address: reserve its name, create once at the custodian, ask when the answer is lost. */
 export function createDepositAddressActivities(deps: ActivityDeps) {
@@ -90,25 +87,7 @@ export function createDepositAddressActivities(deps: ActivityDeps) {
 }
 
 async function reserve(tx: Tx, input: DepositAddressInput): Promise<Accepted> {
-  await holdRequest(tx, input.request.id);
-  const known = await findRequest(tx, input.request.id);
-  if (known) return toAccepted(known.fingerprint.toString('hex'), outcomeOf(known));
-  const outcome = await takeName(tx, input);
-  if (!(await keepRequest(tx, input, outcome))) {
-    throw new Retryable('The request was kept by another run meanwhile.', { cause: input.request.id });
-  }
-  return toAccepted(input.request.fingerprint, outcome);
-}
-
-type Row = NonNullable<Awaited<ReturnType<typeof findRequest>>>;
-
-function outcomeOf(row: Row): RequestOutcome {
-  const { resourceType: type, resourceId: id, made, refusal } = row;
-  return { resource: type === null || id === null ? null : { type, id, made: made === true }, refusal };
-}
-
-function toAccepted(fingerprint: string, outcome: RequestOutcome): Accepted {
-  return { fingerprint, resource: outcome.resource, refusal: outcome.refusal };
+  return (await answerKept(tx, input)) ?? keepOutcome(tx, input, await takeName(tx, input));
 }
 
 /** One live address per owner, network and asset: the same content is that one, other content is refused. */
@@ -199,12 +178,12 @@ async function afterFailure(
     return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: true });
   }
   await touchDepositAddress(queriesOf(deps.pool), address.id, address.needsOperator);
-  // Twice as long each time, until once a minute.
+  // Twice as long each time, up to the longest.
   const paceMs = Math.min(
     config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries,
     config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX,
   );
-  const waitMs = error.retryAfterMs ?? Math.min(paceMs, TRY_MS_MAX);
+  const waitMs = error.retryAfterMs ?? Math.min(paceMs, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
   return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: address.needsOperator });
 }
 
@@ -235,7 +214,8 @@ async function absent(
 ): Promise<DepositAddressTry> {
   const { address, looks, traceId } = of;
   const { SVERKA_UNKNOWN_LOOKUP_INTERVAL: first, SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: slowest } = deps.config;
-  const needsOperator = looks >= LOOKS_BEFORE_ALERT;
+  // By so many looks without a find the custodian's own lag is long over.
+  const needsOperator = looks >= deps.config.SVERKA_UNKNOWN_ALERT_LOOKS;
   const db = queriesOf(deps.pool);
   await touchDepositAddress(db, address.id, needsOperator);
   if (needsOperator) {

@@ -81,12 +81,13 @@ function isRead({ outcome }: AppliedDeposit): boolean {
 
 type ReadItem =
   | { readonly ok: true; readonly ref: string; readonly statement: DepositStatement }
-  | { readonly ok: false; readonly ref: string | null };
+  | { readonly ok: false; readonly ref: string | null; readonly reason: 'unreadable_record' | 'amount_out_of_range' };
 
 function sortItem(item: CustodyDepositItem): ReadItem {
-  const statement = item.ok ? toStatement(item.record) : null;
-  const ref = item.ok ? item.record.id : item.id;
-  return statement === null ? { ok: false, ref } : { ok: true, ref: statement.ref, statement };
+  if (!item.ok) return { ok: false, ref: item.id, reason: 'unreadable_record' };
+  const statement = toStatement(item.record);
+  if (statement === null) return { ok: false, ref: item.record.id, reason: 'amount_out_of_range' };
+  return { ok: true, ref: statement.ref, statement };
 }
 
 /** What the page could not apply now comes again as a nudge, left in the page's commit; then the cursor may pass. */
@@ -96,7 +97,7 @@ function dueNudges(read: readonly ReadItem[], results: readonly AppliedDeposit[]
     const { ref } = item;
     if (ref === null) return [];
     const due = { ref, status: 'pending', waitsFor: null } as const;
-    if (!item.ok) return [{ ...due, reason: 'unreadable_record' }];
+    if (!item.ok) return [{ ...due, reason: item.reason }];
     const outcome = outcomes.get(ref);
     if (outcome === undefined) return [{ ...due, reason: 'applied_alone' }];
     if (outcome === 'stale') return [{ ...due, reason: 'stale_answer' }];

@@ -21,7 +21,7 @@ import { makeTraceparent } from '../telemetry/trace.js';
 import { applyReads, subjectOf, toStatement } from './apply-reads.js';
 import { applyNextPage } from './deposit-pages.js';
 import type { ActivityDeps } from './deps.js';
-import { countRowFault, ownFault } from './row-faults.js';
+import { AMOUNT_OUT_OF_RANGE, countRowFault, ownFault } from './row-faults.js';
 
 export type DepositActivities = ReturnType<typeof createDepositActivities>;
 
@@ -87,12 +87,11 @@ async function readStatement(deps: ActivityDeps, input: DepositInput): Promise<D
     const record = await deps.custody(input).readDeposit(input.ref, { traceparent: makeTraceparent(input.traceId) });
     const statement = toStatement(record);
     if (statement === null) {
-      const reason = 'amount: out of range';
       throw new ProviderError({
         kind: 'garbage',
         provider: input.provider,
         operation: 'readDeposit',
-        reason,
+        reason: AMOUNT_OUT_OF_RANGE,
         countsForBreaker: false,
       });
     }

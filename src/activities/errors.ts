@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/activity';
 import { DatabaseError, Refused, Retryable, Unavailable } from '../db/errors.js';
 import { ProviderError } from '../providers/errors.js';
+import { KeyError } from '../providers/keys/key-provider.js';
 
 /**
  * Ours → Temporal, at one place. A failure keeps a type and a class, never a provider's body or a driver's text.
@@ -20,6 +21,13 @@ export function toFailure(error: unknown, options: { misconfiguredMs: number }):
       type: `Database.${error.name}`,
       message: known ? error.message : `The database refused: SQLSTATE ${error.sqlstate ?? 'none'}.`,
       nonRetryable: error instanceof Refused,
+    });
+  }
+  if (error instanceof KeyError) {
+    return ApplicationFailure.create({
+      type: `Keys.${error.kind}`,
+      message: error.message,
+      ...(error.kind === 'unavailable' ? {} : { nextRetryDelay: options.misconfiguredMs }),
     });
   }
   return error;

@@ -2,20 +2,20 @@ import type { Config } from '../config.js';
 import { raiseAlert } from '../db/alerts.js';
 import { type Breaker, type BreakerLimits, breakerName, createBreaker } from '../db/breaker.js';
 import type { Tx } from '../db/transaction.js';
-import type { CustodyClient } from '../providers/custody/client.js';
+import type { AccountOf } from '../providers/create-providers.js';
 import { ProviderError } from '../providers/errors.js';
 
-/** The clients of all custody accounts behind the breaker of their provider and book; an open one is an alert. */
-export function guardCustody(
+/** The clients of all accounts at one provider behind its breaker of their book; an open one is an alert. */
+export function guardProvider<Client extends object>(
   db: Tx,
-  custody: (of: { book: string; account: string }) => CustodyClient,
+  { provider, clientOf }: { provider: string; clientOf: (of: AccountOf) => Client },
   limits: BreakerLimits,
-): (of: { book: string; account: string }) => CustodyClient {
-  const guarded = new Map<string, CustodyClient>();
+): (of: AccountOf) => Client {
+  const guarded = new Map<string, Client>();
   return (of) => {
     const known = guarded.get(`${of.book}:${of.account}`);
     if (known) return known;
-    const name = breakerName({ provider: 'custody', book: of.book });
+    const name = breakerName({ provider, book: of.book });
     const onOpen = () =>
       raiseAlert(db, {
         key: `health:breaker:${name}`,
@@ -25,7 +25,7 @@ export function guardCustody(
         detail: 'A provider is unwell and is not called; what waits goes on by itself.',
       }).catch(() => undefined);
     const breaker = createBreaker(db, name, limits);
-    const client = guardClient(custody(of), { provider: 'custody', breaker, onOpen });
+    const client = guardClient(clientOf(of), { provider, breaker, onOpen });
     guarded.set(`${of.book}:${of.account}`, client);
     return client;
   };

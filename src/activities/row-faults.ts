@@ -21,12 +21,13 @@ export async function countRowFault(
 ): Promise<boolean> {
   const reason = ownFault(error);
   if (reason === null || waiting.length === 0) return false;
+  const { SVERKA_FAULT_INTERVAL: firstMs, SVERKA_FAULT_INTERVAL_MAX: longestMs } = deps.config;
   return retrying(() =>
     inTransaction(deps.pool, async (tx) => {
-      const rows = await countFault(tx, waiting, reason);
+      const rows = await countFault(tx, waiting, { reason, firstMs, longestMs });
       const dead = rows.filter((row) => row.attempts >= ATTEMPTS_MAX);
       for (const { id, book, attempts } of dead) {
-        await buryRow(tx, { inboxId: id, book, reason, attempts }, traceId);
+        await buryRow(tx, { inboxId: id, reason, attempts }, traceId);
         await raiseAlert(tx, {
           key: `dead_letter:${id}`,
           kind: 'dead_letter',
@@ -41,10 +42,14 @@ export async function countRowFault(
   );
 }
 
+/** Why a record with an amount that fits no column of ours is refused. */
+export const AMOUNT_OUT_OF_RANGE = 'amount: out of range';
+
 /** The record itself is outside the contract, or refused by the database; any other failure may pass by itself. */
 export function ownFault(error: unknown): string | null {
   if (error instanceof ProviderError) {
-    return error.kind === 'garbage' && !error.countsForBreaker ? 'unreadable_record' : null;
+    if (error.kind !== 'garbage' || error.countsForBreaker) return null;
+    return error.reason === AMOUNT_OUT_OF_RANGE ? 'amount_out_of_range' : 'unreadable_record';
   }
   return isRefusedRow(error) ? 'refused_by_database' : null;
 }

@@ -11,10 +11,14 @@ import {
 import { decideDepositCommand } from './commands/deposit-decisions.js';
 import { listDepositsCommand, showDepositCommand } from './commands/deposits.js';
 import { doctorCommand } from './commands/doctor.js';
+import { rotateEncryptionCommand } from './commands/encryption-keys.js';
+import { decideIssuanceCommand } from './commands/issuance-decisions.js';
+import { listIssuancesCommand, showIssuanceCommand, unknownIssuancesCommand } from './commands/issuances.js';
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.js';
 import { verifyLedgerCommand } from './commands/ledger.js';
 import { importLedgerCommand } from './commands/ledger-import.js';
 import { createMerchantCommand, listMerchantsCommand, showMerchantCommand } from './commands/merchants.js';
+import { listProductsCommand, setFeeCommand } from './commands/products.js';
 import { listSchedulesCommand, runScheduleCommand } from './commands/schedules.js';
 import { traceCommand } from './commands/trace.js';
 import { userLoginLinkCommand } from './commands/users.js';
@@ -29,9 +33,16 @@ export const COMMANDS: readonly Command[] = [
   createKeyCommand,
   listKeysCommand,
   revokeKeyCommand,
+  rotateEncryptionCommand,
   listDepositsCommand,
   showDepositCommand,
   decideDepositCommand,
+  listIssuancesCommand,
+  unknownIssuancesCommand,
+  showIssuanceCommand,
+  decideIssuanceCommand,
+  listProductsCommand,
+  setFeeCommand,
   listDeadLettersCommand,
   showDeadLetterCommand,
   replayDeadLetterCommand,

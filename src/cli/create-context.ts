@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createInterface } from 'node:readline/promises';
+import type { DataConverter } from '@temporalio/common';
 import type pg from 'pg';
+import type { createDataConverter } from '../client/data-converter.js';
 import { createPool } from '../db/pool.js';
 import { queriesOf } from '../db/transaction.js';
 import type { Context, Flags, TemporalClient } from './command.js';
@@ -53,14 +55,27 @@ async function connectTemporal(profile: Profile): Promise<TemporalClient> {
     throw new CliFailure('unavailable', `Profile ${profile.name} names no temporalAddress in ${profile.file}.`);
   }
   // Loaded when needed: the package takes longer than most commands.
-  const { Client, Connection } = await import('@temporalio/client');
+  const [{ Client, Connection }, { createDataConverter }] = await Promise.all([
+    import('@temporalio/client'),
+    import('../client/data-converter.js'),
+  ]);
+  const dataConverter = converterOf(profile, createDataConverter);
   const connection = await Connection.connect({ address, connectTimeout: CONNECT_TIMEOUT_MS }).catch(
     (error: unknown) => {
       const message = 'Temporal does not answer at the address of this profile. `sverka doctor` names what is missing.';
       throw new CliFailure('unavailable', message, { cause: error });
     },
   );
-  return { connection, client: new Client({ connection, namespace }) };
+  return { connection, client: new Client({ connection, namespace, dataConverter }) };
+}
+
+/** What we send must be as the workers expect it, so unusable keys are no reason to go on without. */
+function converterOf({ payloadKeysFile }: Profile, create: typeof createDataConverter): DataConverter {
+  try {
+    return create({ SVERKA_PAYLOAD_KEYS_FILE: payloadKeysFile ?? undefined });
+  } catch (error) {
+    throw new CliFailure('usage', error instanceof Error ? error.message : String(error), { cause: error });
+  }
 }
 
 async function confirm(io: CliProcess, flags: Flags, question: string): Promise<boolean> {

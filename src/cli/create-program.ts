@@ -49,8 +49,10 @@ function commonOptions(): Option[] {
 
 const NOUNS: Readonly<Record<string, string>> = {
   merchants: 'who holds keys and wallets',
-  keys: 'API keys of merchants',
+  keys: 'API keys of merchants, and the keys that seal identities',
   deposits: 'money that came in over a blockchain',
+  issuances: 'what makes cards',
+  products: 'kinds of cards, and what each costs',
   deadletters: 'notifications that wait for a person',
   alerts: 'what a person must see',
   breakers: 'which providers are spared',

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { DecisionSubject } from '../contracts/decision.js';
 import { type DecisionOutcome, insertDecision, readDecisionOutcome } from '../db/decisions.js';
 import { Refused, UniqueViolation } from '../db/errors.js';
+import { holdsCardNumber } from '../domain/card-numbers.js';
 import { newTraceId } from '../telemetry/trace.js';
 import { type CommandInput, type CommandOption, type Context, textOption } from './command.js';
 import { CliFailure, EXIT, type ExitCode } from './failure.js';
@@ -23,11 +24,15 @@ export interface Pending {
   readonly facts: readonly (readonly [string, string | null])[];
   /** What can be decided now; empty when nothing waits for a person. */
   readonly choices: readonly string[];
+  /** False where something can be decided although nothing waits for it; left out, whatever can be waits. */
+  readonly needed?: boolean;
 }
 
 export interface Deciding {
   /** Null when the command was called without one. */
   readonly choice: string | null;
+  /** What the choice names, where it names something. */
+  readonly argument?: string | null;
   readonly pending: Pending;
   /** Asks who applies it to look now; whatever it comes to, the sweep finds the decision. */
   readonly nudge: (traceId: string) => Promise<void>;
@@ -49,22 +54,25 @@ const LOOK_MS = 100;
  */
 export async function decide(context: Context, input: CommandInput, of: Deciding): Promise<ExitCode> {
   const { out, flags } = context;
-  const { pending, choice } = of;
+  const { pending, choice, argument = null } = of;
   if (choice === null) return showPending(context, pending);
   const { reason, login, waitMs } = termsOf(context, input);
   if (!pending.choices.includes(choice)) {
     const now =
-      pending.choices.length === 0 ? 'nothing waits for a decision' : `possible: ${pending.choices.join(', ')}`;
+      pending.choices.length === 0
+        ? 'nothing waits for a decision'
+        : `possible: ${pending.choices.map(flagOf).join(', ')}`;
     const message = `This cannot be decided on ${pending.title} as it stands; ${now}.`;
     throw new CliFailure('conflict', message, { problem: 'invalid_state' });
   }
-  if (flags.dryRun) return answerDryRun(context, `${choice} ${pending.title} as ${login}`, pending.document);
+  const doing = `${wordsOf(choice)} ${argument === null ? '' : `${argument} to `}${pending.title} as ${login}`;
+  if (flags.dryRun) return answerDryRun(context, doing, pending.document);
   if (!out.json) out.facts(pending.facts);
-  if (!(await context.confirm(`Decide to ${choice} ${pending.title} as ${login}?`))) {
+  if (!(await context.confirm(`Decide to ${doing}?`))) {
     throw new CliFailure('interrupted', 'Nothing was decided.');
   }
   const traceId = newTraceId();
-  const id = await leaveDecision(context, { pending, choice, reason, login, traceId });
+  const id = await leaveDecision(context, { pending, choice, argument, reason, login, traceId });
   await of.nudge(traceId);
   const came = await waitForOutcome(context, id, waitMs);
   const { document, text } = await of.after();
@@ -72,8 +80,8 @@ export async function decide(context: Context, input: CommandInput, of: Deciding
   const { outcome = null, detail = null } = came ?? {};
   out.result(
     {
-      ...{ object: 'decision', id, subject_type, subject_id, stage, choice, reason, user: login },
-      ...{ outcome, detail, trace_id: traceId, subject: document },
+      ...{ object: 'decision', id, subject_type, subject_id, stage, choice, argument, reason },
+      ...{ user: login, outcome, detail, trace_id: traceId, subject: document },
     },
     () => {
       const said = { applied: out.mark.good('Applied'), void: out.mark.bad('Void') };
@@ -85,19 +93,34 @@ export async function decide(context: Context, input: CommandInput, of: Deciding
 
 /** Which of the command's choices was given; null without one. Throws `usage` for two. */
 export function choiceOf(input: CommandInput, choices: readonly string[]): string | null {
-  const given = choices.filter((choice) => input.options[choice] === true);
+  const given = choices.filter((choice) => input.options[optionOf(choice)] !== undefined);
   if (given.length > 1) throw new CliFailure('usage', 'Decide one thing: several were given.');
   return given[0] ?? null;
 }
 
-function showPending({ out }: Context, { title, facts, choices, document }: Pending): ExitCode {
-  const needed = choices.length > 0;
+/** `declare_failed` as a flag: `--declare-failed`. */
+export function flagOf(choice: string): string {
+  return `--${choice.replaceAll('_', '-')}`;
+}
+
+/** The same as commander names its value. */
+function optionOf(choice: string): string {
+  return choice.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function wordsOf(choice: string): string {
+  return choice.replaceAll('_', ' ');
+}
+
+function showPending({ out }: Context, { title, facts, choices, document, ...pending }: Pending): ExitCode {
+  const { needed = choices.length > 0 } = pending;
+  const flags = choices.map(flagOf).join(' or ');
   out.result({ object: 'pending_decision', needed, choices, subject: document }, () => {
     out.facts(facts);
     out.line(
       needed
-        ? `\n${out.mark.warn('Waits for a decision:')} ${choices.map((choice) => `--${choice}`).join(' or ')}`
-        : `\nNothing about ${title} waits for a decision.`,
+        ? `\n${out.mark.warn('Waits for a decision:')} ${flags}`
+        : `\nNothing about ${title} waits for a decision.${flags === '' ? '' : ` Possible: ${flags}`}`,
     );
   });
   return needed ? EXIT.needsDecision : EXIT.done;
@@ -109,6 +132,8 @@ function termsOf({ flags }: Context, input: CommandInput): { reason: string; log
     const message = `A decision needs its reason: --reason <text>, up to ${REASON_CHARACTERS_MAX} characters.`;
     throw new CliFailure('usage', message);
   }
+  if (holdsCardNumber(reason))
+    throw new CliFailure('usage', 'The reason holds what may be a card number: leave it out.');
   const login = textOption(input, 'as');
   if (login === null) throw new CliFailure('usage', 'A decision is a person’s: say who decides with --as <login>.');
   const wait = textOption(input, 'wait') ?? String(WAIT_SECONDS_DEFAULT);
@@ -118,12 +143,12 @@ function termsOf({ flags }: Context, input: CommandInput): { reason: string; log
 
 async function leaveDecision(
   context: Context,
-  of: { pending: Pending; choice: string; reason: string; login: string; traceId: string },
+  of: { pending: Pending; choice: string; argument: string | null; reason: string; login: string; traceId: string },
 ): Promise<string> {
-  const { pending, choice, reason, login, traceId } = of;
+  const { pending, choice, argument, reason, login, traceId } = of;
   const { type: subjectType, id: subjectId, stage, seenHash } = pending;
   const userId = await signIn(context, login);
-  const decision = { subjectType, subjectId, stage, choice, seenHash, userId, reason, traceId };
+  const decision = { subjectType, subjectId, stage, choice, argument, seenHash, userId, reason, traceId };
   try {
     return await insertDecision(context.db(), decision);
   } catch (error) {

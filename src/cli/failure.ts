@@ -57,7 +57,7 @@ export function toFailure(error: unknown): CliFailure {
   if (error instanceof CliFailure) return error;
   if (error instanceof Problem)
     return new CliFailure('usage', error.detail, { problem: error.code, errors: error.errors });
-  return databaseFailure(error) ?? temporalFailure(error) ?? unexpected(error);
+  return databaseFailure(error) ?? payloadFailure(error) ?? temporalFailure(error) ?? unexpected(error);
 }
 
 function databaseFailure(error: unknown): CliFailure | null {
@@ -88,6 +88,15 @@ function databaseFailure(error: unknown): CliFailure | null {
   if (['3D000', '3F000', '42P01', '42883', '42703'].includes(code)) {
     const message = `The database has not the schema of this version (${code}). Migrate it: \`npm start\` does.`;
     return new CliFailure('unavailable', message, because);
+  }
+  return null;
+}
+
+/** Told as it stands: it names keys and settings alone. By its name, for its module takes longer to load than most. */
+function payloadFailure(error: unknown): CliFailure | null {
+  for (let at: unknown = error; at instanceof Error; at = at.cause) {
+    if (at.name !== 'PayloadNotOpened') continue;
+    return new CliFailure('usage', `${at.message} A profile names that file by payloadKeysFile.`, { cause: error });
   }
   return null;
 }

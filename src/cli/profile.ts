@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { z } from 'zod';
 import { REPOSITORY } from '../local/paths.js';
 import { errorCode } from '../local/process-info.js';
@@ -17,6 +17,8 @@ export interface Profile {
   readonly temporalAddress: string | null;
   readonly temporalNamespace: string;
   readonly taskQueue: string;
+  /** The keys of payloads in Temporal; null where none are encrypted. */
+  readonly payloadKeysFile: string | null;
   readonly gatewayUrl: string | null;
   /** Ops listeners by process; empty where the profile does not name them. */
   readonly opsUrls: Readonly<Record<string, string>>;
@@ -64,6 +66,7 @@ function localProfile(env: NodeJS.ProcessEnv): Profile {
     temporalAddress: run.temporalAddress ?? null,
     temporalNamespace: run.temporalNamespace ?? 'default',
     taskQueue: run.taskQueue ?? TASK_QUEUE,
+    payloadKeysFile: run.payloadKeysFile === undefined ? null : resolve(REPOSITORY, run.payloadKeysFile),
     gatewayUrl: run.gatewayUrl ?? null,
     opsUrls: run.opsUrls ?? {},
     run,
@@ -80,6 +83,7 @@ const entrySchema = z.strictObject({
   temporalAddress: z.string().min(1).optional(),
   temporalNamespace: z.string().min(1).optional(),
   taskQueue: z.string().min(1).optional(),
+  payloadKeysFile: z.string().min(1).optional(),
   gatewayUrl: z.url().optional(),
   opsUrls: z.record(z.string(), z.url()).optional(),
 });
@@ -100,7 +104,8 @@ function namedProfile(name: string, env: NodeJS.ProcessEnv): Profile {
     const wrong = entry.error.issues.map(({ path, message }) => `${[name, ...path].join('.')}: ${message}`).join('; ');
     throw new CliFailure('usage', `${file} cannot be used: ${wrong}.`);
   }
-  const { databaseUrl, temporalAddress, temporalNamespace, taskQueue, gatewayUrl, opsUrls } = entry.data;
+  const { databaseUrl, temporalAddress, temporalNamespace, taskQueue, payloadKeysFile, gatewayUrl, opsUrls } =
+    entry.data;
   return {
     name,
     file,
@@ -108,6 +113,8 @@ function namedProfile(name: string, env: NodeJS.ProcessEnv): Profile {
     temporalAddress: temporalAddress ?? null,
     temporalNamespace: temporalNamespace ?? 'default',
     taskQueue: taskQueue ?? TASK_QUEUE,
+    // As the file of profiles, it lies where this user keeps his own.
+    payloadKeysFile: payloadKeysFile === undefined ? null : resolve(dirname(file), payloadKeysFile),
     gatewayUrl: gatewayUrl ?? null,
     opsUrls: opsUrls ?? {},
     run: null,

@@ -3,6 +3,7 @@ import { depositAddressWorkflowId } from '../contracts/ids.js';
 import { ACCEPTED_UPDATE, type Accepted, type DepositAddressInput } from '../contracts/messages.js';
 import type { depositAddress } from '../workflows/index.js';
 import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { requestMemo } from './request-progress.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 const DEADLINE_MS = 5_000;
@@ -50,6 +51,7 @@ function optionsOf({ taskQueue }: Temporal, input: DepositAddressInput) {
     taskQueue,
     args: [input] as [DepositAddressInput],
     workflowIdReusePolicy: 'REJECT_DUPLICATE' as const,
+    memo: requestMemo(input.request),
     staticSummary: `Deposit address for ${asset} on ${network}`,
     typedSearchAttributes: searchAttributesOf({ kind: 'deposit_address', ref: input.request.id, book, merchantId }),
   };

@@ -1,7 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
+  type Client,
   isGrpcServiceError,
   ScheduleAlreadyRunning,
+  type ScheduleDescription,
   ScheduleNotFoundError,
   type ScheduleOptions,
   ScheduleOverlapPolicy,
@@ -14,9 +16,11 @@ import {
   FULL_CHECK_SCHEDULE_ID,
   HEALTH_WATCH_WORKFLOW_ID,
   INBOX_SWEEP_WORKFLOW_ID,
+  issuanceReconcileScheduleId,
 } from '../contracts/ids.js';
-import type { DepositReconcileInput } from '../contracts/messages.js';
+import type { DepositReconcileInput, IssuanceReconcileInput } from '../contracts/messages.js';
 import type { healthWatch, inboxSweep } from '../workflows/index.js';
+import { keyIdOf } from './encryption-codec.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
 /** A run missed in an outage is caught up within this window and not later: the next one repairs the same. */
@@ -73,7 +77,7 @@ async function startStanding({ client, taskQueue }: Temporal): Promise<void> {
   });
 }
 
-/** All schedules of this configuration: the books' own checks, and a reconciliation for each account at a custodian. */
+/** All schedules of this configuration: the books' own checks, and a reconciliation for each account that has one. */
 export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOptions[] {
   const policies = { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: CATCHUP_WINDOW_MS };
   const scheduled = (id: string, workflowType: string, rest: { args: unknown[]; staticSummary: string }) => ({
@@ -83,16 +87,11 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
   });
   const drift = { args: [], staticSummary: 'Rebuilds the balances that changed' };
   const full = { args: [], staticSummary: 'Rebuilds all balances from all entries' };
-  const reconciles = config.providers.map(({ provider, book, account }) => {
-    const input: DepositReconcileInput = { book, provider, account };
-    const summary = { args: [input], staticSummary: `Reconciles deposits at ${account}` };
-    const { action, ...schedule } = scheduled(depositReconcileScheduleId(input), 'depositReconcile', summary);
-    const attributes = searchAttributesOf({ kind: 'deposit_reconcile', ref: account, book });
-    return {
-      ...schedule,
-      spec: { intervals: [{ every: config.SVERKA_RECONCILE_INTERVAL }] },
-      action: { ...action, typedSearchAttributes: attributes },
-    };
+  const reconciles = reconciliationsOf(config).map(({ id, workflowType, everyMs, input, staticSummary, kind }) => {
+    const { action, ...schedule } = scheduled(id, workflowType, { args: [input], staticSummary });
+    const attributes = searchAttributesOf({ kind, ref: input.account, book: input.book });
+    const spec = { intervals: [{ every: everyMs }] };
+    return { ...schedule, spec, action: { ...action, typedSearchAttributes: attributes } };
   });
   return [
     ...reconciles,
@@ -105,6 +104,47 @@ export function schedulesOf({ taskQueue }: Temporal, config: Config): ScheduleOp
       spec: { intervals: [fullCheckInterval(config.SVERKA_FULL_CHECK_INTERVAL)] },
     },
   ];
+}
+
+interface Reconciliation {
+  readonly id: string;
+  readonly workflowType: string;
+  readonly everyMs: number;
+  readonly input: DepositReconcileInput | IssuanceReconcileInput;
+  readonly staticSummary: string;
+  readonly kind: string;
+}
+
+/** What is reconciled at each configured account: at a custodian deposits, at an issuer what waits for it. */
+function reconciliationsOf(config: Config): Reconciliation[] {
+  return config.providers.map(({ provider, book, account }) => {
+    switch (provider) {
+      case 'custody': {
+        const input = { book, provider, account };
+        const staticSummary = `Reconciles deposits at ${account}`;
+        const every = { everyMs: config.SVERKA_RECONCILE_INTERVAL, kind: 'deposit_reconcile' };
+        return {
+          ...every,
+          id: depositReconcileScheduleId(input),
+          workflowType: 'depositReconcile',
+          input,
+          staticSummary,
+        };
+      }
+      case 'issuer': {
+        const input = { book, provider, account };
+        const staticSummary = `Asks about issuances that wait at ${account}`;
+        const every = { everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL, kind: 'issuance_reconcile' };
+        return {
+          ...every,
+          id: issuanceReconcileScheduleId(input),
+          workflowType: 'issuanceReconcile',
+          input,
+          staticSummary,
+        };
+      }
+    }
+  });
 }
 
 /** At a quiet hour where it runs by days; Temporal takes no offset that is not shorter than the interval. */
@@ -120,7 +160,8 @@ async function ensureSchedule({ client }: Temporal, options: ScheduleOptions): P
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
     const handle = client.schedule.getHandle(options.scheduleId);
     // Written only when it must be: what a person does between our read and our write would be lost.
-    if (shapeOf(await handle.describe()) === shapeOf(options)) return;
+    const found = await handle.describe();
+    if (shapeOf(found) === shapeOf(options) && (await isSealedAsNow(client, found))) return;
     await handle.update(({ state }) => ({ ...options, state }));
   }
 }
@@ -131,6 +172,13 @@ function shapeOf({ spec, policies, action }: Pick<ScheduleOptions, 'spec' | 'pol
   const { overlap, catchupWindow } = policies ?? {};
   const { workflowType, workflowId, taskQueue, args } = action;
   return JSON.stringify([intervals, overlap, catchupWindow, workflowType, workflowId, taskQueue, args]);
+}
+
+/** A schedule outlives every history: it is written again when another key encrypts, so that the old one can go. */
+async function isSealedAsNow({ options }: Client, { raw }: ScheduleDescription): Promise<boolean> {
+  const [codec] = options.loadedDataConverter.payloadCodecs;
+  const [now] = (await codec?.encode([{ metadata: {}, data: new Uint8Array() }])) ?? [];
+  return keyIdOf(raw.schedule?.action?.startWorkflow?.userMetadata?.summary) === keyIdOf(now);
 }
 
 /** Many workers that start at once ask for the same; Temporal then refuses some of them for a moment. */

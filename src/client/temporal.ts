@@ -3,6 +3,7 @@ import { defineSearchAttributeKey, type SearchAttributePair, SearchAttributeType
 import { loadClientConnectConfig } from '@temporalio/envconfig';
 import type { Config } from '../config.js';
 import { SEARCH_ATTRIBUTES } from '../contracts/messages.js';
+import { createDataConverter } from './data-converter.js';
 
 export interface Temporal {
   readonly client: Client;
@@ -34,7 +35,8 @@ export function connectTemporal(config: Config): Temporal {
     connectTimeout: CONNECT_TIMEOUT_MS,
     interceptors: [],
   });
-  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE });
+  const dataConverter = createDataConverter(config);
+  const client = new Client({ connection, namespace: config.TEMPORAL_NAMESPACE, dataConverter });
   return { client, connection, taskQueue: config.SVERKA_TASK_QUEUE };
 }
 

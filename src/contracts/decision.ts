@@ -1,8 +1,10 @@
 import { DEPOSIT_CHOICES } from '../domain/deposit-decision.js';
+import { ISSUANCE_CHOICES } from '../domain/issuance-decision.js';
 
 /** What a person may decide, by subject; the choice is bound to what that person saw. */
 export const DECISION_CHOICES = {
   deposit: DEPOSIT_CHOICES,
+  issuance: ISSUANCE_CHOICES,
   /** `replay`: try it again, once; `abandon`: close it without an effect. */
   dead_letter: ['replay', 'abandon'],
 } as const;
@@ -13,6 +15,8 @@ export interface OpenDecision<Choice extends string = string> {
   readonly id: string;
   readonly subjectId: string;
   readonly choice: Choice;
+  /** What the choice names: of `link`, the card at the issuer. */
+  readonly argument: string | null;
   readonly seenHash: Buffer;
   readonly userId: string;
   readonly reason: string;

@@ -66,20 +66,20 @@ export function toDepositAddress(record: DepositAddressRecord): DepositAddressRe
   };
 }
 
-/** The body of a request for a deposit address. */
+/** The body of a request for a deposit address. Every optional member may be null, which is its default too. */
 export const depositAddressInputSchema = z.strictObject({
   network: z
     .string()
     .max(32)
     .describe(`One of ${NETWORKS.join(', ')}.`),
-  asset: z.string().max(20).optional().describe("Default: the network's own, for `tron` USDT-TRC20."),
-  customer_ref: referenceSchema.nullable().optional().describe('Default: the merchant himself.'),
+  asset: z.string().max(20).nullish().describe("Default: the network's own, for `tron` USDT-TRC20."),
+  customer_ref: referenceSchema.nullish().describe('Default: the merchant himself.'),
   settlement: z
     .discriminatedUnion('mode', [
       z.strictObject({ mode: z.literal('as_token'), asset: z.null().optional() }),
       z.strictObject({ mode: z.literal('settled'), asset: z.string().max(20) }),
     ])
-    .optional()
+    .nullish()
     .describe('Fixed at birth. Default: `as_token`.'),
 });
 export type DepositAddressBody = z.infer<typeof depositAddressInputSchema>;

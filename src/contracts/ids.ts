@@ -9,6 +9,10 @@ export const ID_PREFIXES = {
   request: 'req',
   depositAddress: 'addr',
   deposit: 'dep',
+  cardholder: 'chd',
+  card: 'card',
+  issuance: 'iss',
+  load: 'load',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',
@@ -54,6 +58,32 @@ export function depositAddressWorkflowId(input: { book: string; merchantId: stri
   return `deposit-address:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
 }
 
+/** Id of an issuance's workflow: one per (book, merchant, Idempotency-Key), and one each time a person issues again. */
+export function issuanceWorkflowId(input: {
+  book: string;
+  merchantId: string;
+  requestId: string;
+  generation: number;
+}): string {
+  const again = input.generation === 0 ? '' : `:${input.generation}`;
+  return `issuance:${input.book}:${input.merchantId}:${input.requestId.slice(4)}${again}`;
+}
+
+/** Id of the workflow that loads a card: one per (book, merchant, Idempotency-Key). */
+export function cardLoadWorkflowId(input: { book: string; merchantId: string; requestId: string }): string {
+  return `card-load:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
+}
+
+/** Id of the workflow that tells the issuer one change of a card. */
+export function cardChangeWorkflowId(input: { book: string; cardId: string; number: number }): string {
+  return `card-change:${input.book}:${input.cardId}:${input.number}`;
+}
+
+/** Id of the schedule that asks again about every issuance which waits. */
+export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
+  return `issuance-reconcile:${input.book}:${input.provider}`;
+}
+
 /** Id of the schedule (and prefix of its runs) that pages a custodian's changes. */
 export function depositReconcileScheduleId(input: { book: string; provider: string }): string {
   return `deposit-reconcile:${input.book}:${input.provider}`;
@@ -74,6 +104,8 @@ export function providerTaskQueue(taskQueue: string, provider: string): string {
 
 /** Every workflow there is, by the name that Temporal keeps; a bundle without one of them is refused at start. */
 export const WORKFLOW_NAMES = [
+  'cardChange',
+  'cardLoad',
   'deposit',
   'depositAddress',
   'depositReconcile',
@@ -81,4 +113,6 @@ export const WORKFLOW_NAMES = [
   'fullCheck',
   'healthWatch',
   'inboxSweep',
+  'issuance',
+  'issuanceReconcile',
 ] as const;

@@ -45,7 +45,12 @@ export interface RequestInput {
   path: string;
   /** Fingerprint of the call as understood, hex. */
   fingerprint: string;
+  /** Which of the calls with this key it was: random. Histories of before have none. */
+  callId?: string;
 }
+
+/** Memo of a run that answers for a call: can be read although no worker has taken the run up. */
+export type RequestMemo = Pick<RequestInput, 'fingerprint' | 'callId'>;
 
 /** A refusal that a key keeps for ever (402, 409). */
 export interface Refusal {
@@ -56,6 +61,8 @@ export interface Refusal {
 /** Answer of the `accepted` update: what the key led to. The gateway compares the fingerprint. */
 export interface Accepted {
   fingerprint: string;
+  /** The call that began the run; every other one has joined it. */
+  callId?: string | undefined;
   resource: { type: string; id: string; made: boolean } | null;
   refusal: Refusal | null;
 }
@@ -64,6 +71,128 @@ export interface DepositReconcileInput {
   book: 'live' | 'test';
   provider: 'custody';
   account: string;
+}
+
+/** Input of the `issuance` workflow: the whole request, so that the run finishes without its caller. */
+export interface IssuanceInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  merchantId: string;
+  request: RequestInput;
+  cardholderId: string;
+  product: 'instant' | 'async';
+  asset: string;
+  /** Minor units, as text. */
+  load: string;
+  traceId: string;
+  /** How often a person has issued this card anew; 0 for the request's own run. */
+  generation: number;
+  /** The issuance, when its row is there already: issued again, or its workflow was lost. */
+  issuanceId?: string;
+  /** Where the run before stood, when this one goes on from it. */
+  resumed?: { seen: IssuanceSeen; tries: number; looks: number; runId: string };
+}
+
+/** What was reserved: the answer for the caller, and the issuance to be followed (null for a refusal). */
+export interface IssuanceReserved {
+  accepted: Accepted;
+  issuanceId: string | null;
+}
+
+/** Where an issuance stands and what comes next. */
+export interface IssuanceSeen {
+  state: string;
+  /** `create`: nothing was sent, so the one create may be; `look`: read it; `end`: nothing is left to follow. */
+  next: 'create' | 'look' | 'end';
+  cardId: string;
+  merchantId: string;
+  reason: string | null;
+  needsOperator: boolean;
+  /** Milliseconds until the next try or look; null: at once. */
+  waitMs: number | null;
+}
+
+/** Which issuance, for a read of it. */
+export interface IssuanceRef {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  /** Our id of the issuance, or (of a notification) the issuer's id of the card. */
+  ref: string;
+  traceId: string;
+}
+
+export interface IssuanceReconcileInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+}
+
+/** Counts of one turn over the issuances that wait; never bodies. */
+export interface IssuancePages {
+  read: number;
+  changed: number;
+  failed: number;
+  /** The last id that was looked at; null when the end was reached. */
+  after: string | null;
+}
+
+/** Input of the `cardLoad` workflow: the whole request, so that the run finishes without its caller. */
+export interface CardLoadInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  merchantId: string;
+  request: RequestInput;
+  cardId: string;
+  asset: string;
+  /** Minor units, as text. */
+  amount: string;
+  traceId: string;
+  /** Where the run before stood, when this one goes on from it. */
+  resumed?: { loadId: string; seen: CardLoadSeen; tries: number };
+}
+
+/** What was set aside: the answer for the caller, and the load to be made (null for a refusal). */
+export interface CardLoadReserved {
+  accepted: Accepted;
+  loadId: string | null;
+}
+
+/** Where a load stands and what comes next: `create`, under the same reference as before, or the `end`. */
+export interface CardLoadSeen {
+  state: string;
+  next: 'create' | 'end';
+  merchantId: string;
+  reason: string | null;
+  needsOperator: boolean;
+  /** Milliseconds until the next try; null: at once. */
+  waitMs: number | null;
+}
+
+/** Input of the `cardChange` workflow: which change of which card is told to the issuer. */
+export interface CardChangeInput {
+  book: 'live' | 'test';
+  provider: 'issuer';
+  account: string;
+  merchantId: string;
+  cardId: string;
+  number: number;
+  traceId: string;
+  /** Tries of the runs before this one. */
+  tries?: number;
+}
+
+/** `tell` it; `wait`, for an older one is not done or the issuer did not take it; or its `end`. */
+export interface CardChangeSeen {
+  /** `confirmed`, `superseded`, or `waiting`. */
+  state: string;
+  next: 'tell' | 'wait' | 'end';
+  kind: string;
+  needsOperator: boolean;
+  /** Milliseconds until the next look. */
+  waitMs: number;
 }
 
 /** Search attributes of every workflow that follows a subject (DESIGN 6); all Keyword but the last, a Bool. */
@@ -122,6 +251,8 @@ export interface SweptPart {
   claimed: number;
   /** Deposits whose workflow is closed: read by the sweep itself (R13). */
   closed: DepositInput[];
+  /** The same of cards. */
+  closedCards?: IssuanceRef[];
 }
 
 /** How a turn of the sweep went. */

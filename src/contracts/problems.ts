@@ -187,6 +187,8 @@ export function isProblemCode(text: string): text is ProblemCode {
   return Object.hasOwn(PROBLEMS, text);
 }
 
+const PROBLEM_CODES = Object.keys(PROBLEMS).filter(isProblemCode);
+
 /** One refused field: a JSON Pointer into the body, or `?name`, or the header's name. */
 export const fieldErrorSchema = z.object({ pointer: z.string(), detail: z.string() });
 export type FieldError = z.infer<typeof fieldErrorSchema>;
@@ -198,7 +200,7 @@ export const problemSchema = z.object({
   status: z.int(),
   detail: z.string(),
   instance: z.string(),
-  code: z.string(),
+  code: z.enum(PROBLEM_CODES),
   trace_id: z.string(),
   retryable: z.boolean(),
   errors: z.array(fieldErrorSchema),

@@ -41,3 +41,11 @@ export async function findOpenAlert(db: Tx, key: string): Promise<AlertRecord | 
   const rows = await db.query<AlertRecord>(`${SELECT} where key = $1 and state = 'open'`, [key]);
   return rows[0] ?? null;
 }
+
+/** Open alerts by kind, the commonest first. */
+export async function countOpenAlerts(db: Tx): Promise<{ kind: string; count: number }[]> {
+  return db.query<{ kind: string; count: number }>(
+    `select kind, count(*)::int as count from sverka.alert where state = 'open'
+      group by kind order by count(*) desc, kind`,
+  );
+}

@@ -4,6 +4,8 @@ import { hashSeen } from './decisions.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
+export type DeadLetterChoice = (typeof DECISION_CHOICES.dead_letter)[number];
+
 /**
  * A notification that failed for its own fault too often, or was parked at the door, with no attempt and no subject:
  * kept for a person, replayed only by one (R11).
@@ -55,49 +57,31 @@ export function hashSeenDeadLetter(letter: DeadLetterRecord): Buffer {
   return hashSeen([letter.id, letter.reason, letter.attempts, letter.replays, letter.closedHow]);
 }
 
-/** Parks the row and keeps it for a person; one row for each, whatever often it dies. */
+/** Parks the row and keeps it for a person; one letter for each, however often it dies. */
 export async function buryRow(
   tx: Tx,
-  row: { readonly inboxId: string; readonly book: Book; readonly reason: string; readonly attempts: number },
+  row: { readonly inboxId: string; readonly reason: string; readonly attempts: number },
   traceId: string,
 ): Promise<void> {
-  await tx.query(`update sverka.inbox set status = 'parked', reason = $2 where id = $1`, [row.inboxId, row.reason]);
-  await tx.query(
-    `insert into sverka.dead_letter as l (id, inbox_id, book, reason, attempts, trace_id)
-     values ($1, $2, $3, $4, $5, $6)
-     on conflict (inbox_id) do update set reason = excluded.reason, attempts = l.attempts + excluded.attempts,
-       trace_id = excluded.trace_id, closed_at = null, closed_how = null`,
-    [newId('deadLetter'), row.inboxId, row.book, row.reason, row.attempts, traceId],
-  );
+  const { inboxId, reason, attempts } = row;
+  await tx.query('select sverka.bury($1, $2, $3, $4, $5)', [newId('deadLetter'), inboxId, reason, attempts, traceId]);
 }
 
 /** Locks the notification, then its letter: in this order everywhere. */
 export async function lockDeadLetter(tx: Tx, id: string): Promise<void> {
-  await tx.query(
-    `select from sverka.inbox where id = (select inbox_id from sverka.dead_letter where id = $1) for no key update`,
-    [id],
-  );
-  await tx.query('select from sverka.dead_letter where id = $1 for no key update', [id]);
+  await tx.query('select sverka.lock_dead_letter($1)', [id]);
 }
 
-/** The row is pending again with a fresh count, at once. */
-export async function replayDeadLetter(tx: Tx, letter: DeadLetterRecord): Promise<void> {
-  await tx.query(
-    `update sverka.inbox set status = 'pending', attempts = 0, armed = armed + 1, next_attempt_at = clock_timestamp() where id = $1`,
-    [letter.inboxId],
-  );
-  await tx.query('update sverka.dead_letter set replays = replays + 1 where id = $1', [letter.id]);
-}
-
-export async function closeDeadLetter(tx: Tx, id: string, how: 'abandoned' | 'applied'): Promise<void> {
-  await tx.query('update sverka.dead_letter set closed_at = clock_timestamp(), closed_how = $2 where id = $1', [
-    id,
-    how,
-  ]);
+/**
+ * `replay`: the row is pending again with a fresh count, at once; `abandon`: the letter is closed. Throws `Refused`
+ * without a person's open decision to do that.
+ */
+export async function decideDeadLetter(tx: Tx, id: string, choice: DeadLetterChoice): Promise<void> {
+  await tx.query('select sverka.decide_dead_letter($1, $2)', [id, choice]);
 }
 
 /** What can be decided on it: one that names nothing has nothing to be tried with. */
-export function choicesOf(letter: DeadLetterRecord): readonly (typeof DECISION_CHOICES.dead_letter)[number][] {
+export function choicesOf(letter: DeadLetterRecord): readonly DeadLetterChoice[] {
   if (letter.closedAt !== null) return [];
   return DECISION_CHOICES.dead_letter.filter((choice) => choice !== 'replay' || letter.subjectRef !== null);
 }
@@ -105,10 +89,8 @@ export function choicesOf(letter: DeadLetterRecord): readonly (typeof DECISION_C
 /** Closes those whose row was done after all, and their alerts: by a replay, or because the record came readable. */
 export async function closeAppliedDeadLetters(db: Tx): Promise<void> {
   await db.query(
-    `with closed as (
-       update sverka.dead_letter l set closed_at = clock_timestamp(), closed_how = 'applied'
-         from sverka.inbox i where i.id = l.inbox_id and l.closed_at is null and i.status = 'done' returning l.inbox_id)
-     select sverka.resolve_alert('dead_letter:' || inbox_id) from closed order by inbox_id`,
+    `select sverka.resolve_alert('dead_letter:' || inbox_id)
+       from sverka.close_applied_dead_letters() closed(inbox_id) order by inbox_id`,
   );
   // What was parked at the door has one alert for each endpoint and reason.
   await db.query(

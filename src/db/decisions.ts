@@ -13,6 +13,8 @@ export interface NewDecision {
   /** As `decisionStage` says. */
   readonly stage: string;
   readonly choice: string;
+  /** What the choice names, where it names something. */
+  readonly argument?: string | null;
   readonly seenHash: Buffer;
   readonly userId: string;
   readonly reason: string;
@@ -38,11 +40,11 @@ export async function decisionStage(db: Tx, of: { readonly type: DecisionSubject
  */
 export async function insertDecision(db: Tx, decision: NewDecision): Promise<string> {
   const id = newId('decision');
-  const { subjectType, subjectId, stage, choice, seenHash, userId, reason, traceId } = decision;
+  const { subjectType, subjectId, stage, choice, argument = null, seenHash, userId, reason, traceId } = decision;
   await db.query(
-    `insert into sverka.decision (id, subject_type, subject_id, stage, choice, seen_hash, user_id, reason, trace_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
-    [id, subjectType, subjectId, stage, choice, seenHash, userId, reason, traceId],
+    `insert into sverka.decision (id, subject_type, subject_id, stage, choice, argument, seen_hash, user_id, reason,
+       trace_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+    [id, subjectType, subjectId, stage, choice, argument, seenHash, userId, reason, traceId],
   );
   return id;
 }
@@ -53,7 +55,8 @@ export async function openDecisions<Choice extends string>(
   of: { readonly type: DecisionSubject; readonly ids: readonly string[] | null },
 ): Promise<OpenDecision<Choice>[]> {
   return db.query<OpenDecision<Choice>>(
-    `select d.id, d.subject_id as "subjectId", d.choice, d.seen_hash as "seenHash", d.user_id as "userId", d.reason,
+    `select d.id, d.subject_id as "subjectId", d.choice, d.argument,
+       d.seen_hash as "seenHash", d.user_id as "userId", d.reason,
        d.trace_id as "traceId"
      from sverka.decision d
      where d.subject_type = $1 and ($2::text[] is null or d.subject_id = any ($2))
@@ -84,8 +87,6 @@ export async function closeDecision(
   decision: { readonly id: string },
   came: DecisionOutcome & { readonly traceId: string },
 ): Promise<void> {
-  await tx.query(
-    'insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id) values ($1, $2, $3, $4)',
-    [decision.id, came.outcome, came.detail, came.traceId],
-  );
+  const { outcome, detail, traceId } = came;
+  await tx.query('select sverka.close_decision($1, $2, $3, $4)', [decision.id, outcome, detail, traceId]);
 }

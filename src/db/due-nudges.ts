@@ -38,7 +38,7 @@ export async function leaveDueNudges(
          '', sha256(''), $3, n.ref, n.status, n.reason, n.waits_for, $7
        from unnest($8::text[], $4::text[], $9::text[], $10::text[], $11::text[]) n(id, ref, status, reason, waits_for)
        left join sverka.inbox i on i.provider = $1 and i.endpoint = $2 and i.delivery_id = 'due:' || $3 || ':' || n.ref
-      where n.reason <> 'unreadable_record' or not exists (
+      where n.reason not in ('unreadable_record', 'amount_out_of_range') or not exists (
         select from sverka.dead_letter l join sverka.inbox b on b.id = l.inbox_id
          where l.closed_at is null and b.provider = $1 and b.endpoint = $2 and b.subject_type = $3
            and b.subject_ref = n.ref and b.status = 'parked')

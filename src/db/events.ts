@@ -16,20 +16,15 @@ export interface NewEvent {
 
 export async function insertEvents(tx: Tx, events: readonly NewEvent[]): Promise<void> {
   if (events.length === 0) return;
-  await tx.query(
-    `insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
-     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::int[],
-       $8::jsonb[], $9::text[])`,
-    [
-      events.map(() => newId('event')),
-      events.map((event) => event.type),
-      events.map((event) => event.book),
-      events.map((event) => event.merchantId),
-      events.map((event) => event.subjectType),
-      events.map((event) => event.subjectId),
-      events.map((event) => event.version),
-      events.map((event) => JSON.stringify(event.data)),
-      events.map((event) => event.traceId),
-    ],
-  );
+  await tx.query('select sverka.tell_events($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
+    events.map(() => newId('event')),
+    events.map((event) => event.type),
+    events.map((event) => event.book),
+    events.map((event) => event.merchantId),
+    events.map((event) => event.subjectType),
+    events.map((event) => event.subjectId),
+    events.map((event) => event.version),
+    events.map((event) => JSON.stringify(event.data)),
+    events.map((event) => event.traceId),
+  ]);
 }

@@ -24,6 +24,9 @@ export async function findIlls(db: Tx, { stuckMs, pendingMs }: HealthBounds): Pr
     ...(await db.query<Ill>(COLLECT_MISSING)),
     ...(await db.query<Ill>(STUCK_DEPOSITS, [stuckMs])),
     ...(await db.query<Ill>(STUCK_ADDRESSES, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_ISSUANCES, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_LOADS, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_CARD_CHANGES, [stuckMs])),
     ...(await db.query<Ill>(BACKLOG, [pendingMs])),
     ...(await db.query<Ill>(OPEN_BREAKERS)),
     ...(await db.query<Ill>(SILENT_RELAYS)),
@@ -82,6 +85,31 @@ const STUCK_ADDRESSES = `
   from sverka.deposit_address a
   where a.state in ('preparing', 'unknown') and a.created_at < ${ago('$1')}
   order by a.created_at, a.id limit 100`;
+
+/** Money is held as long as it waits; one that is unknown for so long is a person's to decide. */
+const STUCK_ISSUANCES = `
+  select 'stuck:' || i.id as key, 'stuck' as kind, i.book, 'issuance' as "subjectType", i.id as "subjectId",
+    'An issuance has waited long in ' || i.state || ' with its money held; ' || case i.state
+      when 'unknown' then 'ask the issuer by this id, then decide: sverka issuances decide.'
+      else 'compare it with the issuer''s record of this id.' end as detail
+  from sverka.issuance i
+  where i.state in ('reserved', 'submitted', 'pending', 'unknown') and i.created_at < ${ago('$1')}
+  order by i.created_at, i.id limit 100`;
+
+const STUCK_LOADS = `
+  select 'stuck:' || l.id as key, 'stuck' as kind, l.book, 'load' as "subjectType", l.id as "subjectId",
+    'A load has waited long in ' || l.state || '; look it up at the issuer by its id.' as detail
+  from sverka.card_load l
+  where l.state in ('reserved', 'submitted', 'unknown') and l.created_at < ${ago('$1')}
+  order by l.created_at, l.id limit 100`;
+
+const STUCK_CARD_CHANGES = `
+  select 'stuck:' || g.card_id || ':' || g.number as key, 'stuck' as kind, g.book, 'card' as "subjectType",
+    g.card_id as "subjectId",
+    'The issuer has long not confirmed a ' || g.kind || ' of a card; compare the two, then ask him.' as detail
+  from sverka.card_change g
+  where g.outcome is null and g.created_at < ${ago('$1')}
+  order by g.created_at, g.card_id, g.number limit 100`;
 
 const BACKLOG = `
   select 'inbox_backlog' as key, 'inbox_backlog' as kind, null as book, null as "subjectType", null as "subjectId",

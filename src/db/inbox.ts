@@ -189,19 +189,23 @@ export async function claimPending(
 }
 
 /**
- * What people decided on deposits is a reason to look, too: one row for each open decision, claimed by whoever makes
- * it. Answers those made now; if nobody comes for them they come again by `claimPending`.
+ * What people decided on deposits and issuances is a reason to look, too: one row for each open decision, claimed by
+ * whoever makes it. Answers those made now; if nobody comes for them they come again by `claimPending`.
  */
 export async function claimDecided(db: Tx, limits: { most: number; leaseMs: number }): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(
     `insert into sverka.inbox as i (id, provider, endpoint, book, delivery_id, body, body_hash, subject_type,
        subject_ref, status, reason, trace_id, next_attempt_at)
      select 'inb_0' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 25), d.provider, d.provider_account, d.book,
-         'decision:' || c.id, '', sha256(''), 'deposit', d.provider_ref, 'pending', 'decided', c.trace_id,
+         'decision:' || c.id, '', sha256(''), d.named, d.ref, 'pending', 'decided', c.trace_id,
          clock_timestamp() + $2 * interval '1 millisecond'
-       from sverka.decision c join sverka.deposit d on d.id = c.subject_id
-      where c.subject_type = 'deposit'
-        and not exists (select from sverka.decision_outcome o where o.decision_id = c.id)
+       from sverka.decision c cross join lateral (
+         select 'deposit' as named, s.provider, s.provider_account, s.book, s.provider_ref as ref
+           from sverka.deposit s where c.subject_type = 'deposit' and s.id = c.subject_id
+         union all
+         select 'card', s.provider, s.provider_account, s.book, s.id
+           from sverka.issuance s where c.subject_type = 'issuance' and s.id = c.subject_id) d
+      where not exists (select from sverka.decision_outcome o where o.decision_id = c.id)
         and not exists (select from sverka.inbox n where n.provider = d.provider and n.endpoint = d.provider_account
           and n.delivery_id = 'decision:' || c.id)
       order by d.provider, d.provider_account, c.id limit $1
@@ -237,19 +241,25 @@ export async function alertUnmatched(db: Tx, olderThanMs: number): Promise<numbe
   return rows.length;
 }
 
+/** The run that follows the card that a notification names; null when none does. The relay's door to it. */
+export async function findFollower(
+  db: Tx,
+  of: { readonly book: string; readonly provider: string; readonly account: string; readonly ref: string },
+): Promise<string | null> {
+  const sql = 'select sverka.inbox_follower($1, $2, $3, $4) as id';
+  const rows = await db.query<{ id: string | null }>(sql, [of.book, of.provider, of.account, of.ref]);
+  return rows[0]?.id ?? null;
+}
+
 /** The alert of records outside the contract is over when each of them was read, or is a dead letter with its own. */
 export async function resolveUnreadable(db: Tx): Promise<void> {
   await db.query(
     `select sverka.resolve_alert(a.key) from sverka.alert a
      where a.kind = 'unreadable_record' and a.key like 'unreadable:%' and a.state = 'open'
        and not exists (select from sverka.inbox i where i.status in ('pending', 'unmatched')
-         and i.reason = 'unreadable_record' and a.key = 'unreadable:' || i.provider || ':' || i.endpoint)`,
+         and i.reason in ('unreadable_record', 'amount_out_of_range') and a.key = 'unreadable:' || i.provider || ':' || i.endpoint)`,
   );
 }
-
-/** First wait after a row's own fault, and the longest. */
-const FAULT_WAIT_MS = 5_000;
-const FAULT_WAIT_MS_MAX = 10 * 60_000;
 
 export interface FaultyRow {
   readonly id: string;
@@ -257,13 +267,17 @@ export interface FaultyRow {
   readonly attempts: number;
 }
 
-/** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time. */
-export async function countFault(tx: Tx, rows: readonly WaitingRow[], reason: string): Promise<FaultyRow[]> {
+/** Counts a fault of the rows themselves (never an outage), and lets them wait twice as long each time (ms). */
+export async function countFault(
+  tx: Tx,
+  rows: readonly WaitingRow[],
+  of: { reason: string; firstMs: number; longestMs: number },
+): Promise<FaultyRow[]> {
   return tx.query<FaultyRow>(
     `with ${STILL_WAITING}
      update sverka.inbox i set attempts = attempts + 1, reason = $3, next_attempt_at = clock_timestamp() +
          least($4 * power(2, least(attempts, 20)), $5) * interval '1 millisecond'
        from still where i.id = still.id returning i.id, book, attempts`,
-    [...rowParams(rows), reason, FAULT_WAIT_MS, FAULT_WAIT_MS_MAX],
+    [...rowParams(rows), of.reason, of.firstMs, of.longestMs],
   );
 }

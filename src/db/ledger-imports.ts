@@ -15,24 +15,33 @@ export interface LedgerImport {
   readonly problems: readonly LineProblem[];
   readonly createdAt: Date;
   readonly finishedAt: Date | null;
+  /** `user:usr_…`, or `cli` without a login. */
+  readonly actor: string;
 }
 
 export async function findLedgerImport(db: Tx, fileHash: Buffer): Promise<LedgerImport | null> {
   const rows = await db.query<LedgerImport>(
-    `select state, jsonb_array_length(lines) as lines, problems, created_at as "createdAt", finished_at as "finishedAt"
+    `select state, jsonb_array_length(lines) as lines, problems, created_at as "createdAt", finished_at as "finishedAt",
+         actor
        from sverka.ledger_import where file_hash = $1`,
     [fileHash],
   );
   return rows[0] ?? null;
 }
 
-/** Leaves the lines for the worker to post, all or none (the console's role). A refused file is asked for again. */
+/**
+ * Leaves the lines for the worker to post, all or none (the console's role). A refused file is asked for again. Without
+ * a person who signed in the actor is `cli`.
+ */
 export async function requestLedgerImport(
   db: Tx,
-  file: { readonly hash: Buffer; readonly openings: readonly OpeningBalance[]; readonly traceId: string },
+  file: { readonly hash: Buffer; readonly openings: readonly OpeningBalance[] },
+  by: { readonly userId: string | null; readonly traceId: string },
 ): Promise<void> {
   const lines = file.openings.map((opening) => ({ ...opening, amount: opening.amount.toString() }));
-  await db.query('select sverka.request_ledger_import($1, $2, $3)', [file.hash, JSON.stringify(lines), file.traceId]);
+  const actor = by.userId === null ? 'cli' : `user:${by.userId}`;
+  const params = [file.hash, JSON.stringify(lines), actor, by.traceId];
+  await db.query('select sverka.request_ledger_import($1, $2, $3, $4)', params);
 }
 
 /**
@@ -57,8 +66,7 @@ export async function refusedOpenings(db: Tx, openings: readonly OpeningBalance[
 /** The oldest file that waits; locked, so that two sweeps never post the same. */
 export async function lockRequestedImport(tx: Tx): Promise<RequestedImport | null> {
   const rows = await tx.query<RequestedImport>(
-    `select file_hash as "fileHash", lines, trace_id as "traceId" from sverka.ledger_import
-      where state = 'requested' order by created_at limit 1 for update skip locked`,
+    'select file_hash as "fileHash", lines, trace_id as "traceId" from sverka.lock_requested_import()',
   );
   return rows[0] ?? null;
 }
@@ -203,8 +211,6 @@ async function finish(
   fileHash: Buffer,
   end: { state: 'posted' | 'refused'; problems: readonly LineProblem[] },
 ): Promise<void> {
-  await tx.query(
-    `update sverka.ledger_import set state = $2, problems = $3, finished_at = clock_timestamp() where file_hash = $1 and state = 'requested'`,
-    [fileHash, end.state, JSON.stringify(end.problems)],
-  );
+  const params = [fileHash, end.state, JSON.stringify(end.problems)];
+  await tx.query('select sverka.finish_ledger_import($1, $2, $3)', params);
 }

@@ -1,5 +1,12 @@
-import { depositAddressWorkflowId, depositWorkflowId, ID_PREFIXES, isId } from '../contracts/ids.js';
+import {
+  depositAddressWorkflowId,
+  depositWorkflowId,
+  ID_PREFIXES,
+  isId,
+  issuanceWorkflowId,
+} from '../contracts/ids.js';
 import { operationKeysOf, walletId } from './new-id.js';
+import { scopeOfCards, type WhichCards } from './trace-cards.js';
 import type { Tx } from './transaction.js';
 
 /** Whose rows belong to the story of one id. */
@@ -39,7 +46,7 @@ const NOTHING: TraceScope = {
 
 /**
  * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, or a provider's id of a
- * deposit. An id that nothing is known of gives a scope in which nothing is found.
+ * deposit or a card. An id that nothing is known of gives a scope in which nothing is found.
  */
 export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
   if (/^[0-9a-f]{32}$/.test(id)) {
@@ -59,6 +66,9 @@ async function scopeOfId(tx: Tx, id: string): Promise<TraceScope> {
     const scope = await scopeOfDeposits(tx, { where: 'd.deposit_address_id = $1', param: id }, [id]);
     return withRequests(tx, scope, [id]);
   }
+  if (isId('card', id)) return cardScope(tx, { card: id }, [id]);
+  if (isId('issuance', id)) return cardScope(tx, { named: id }, [id]);
+  if (isId('cardholder', id)) return cardScope(tx, { cardholder: id }, [id]);
   if (isId('request', id)) return scopeOfRequest(tx, id);
   if (isId('merchant', id)) return { ...NOTHING, subjects: [id], merchantId: id };
   if (isId('customer', id)) {
@@ -119,6 +129,11 @@ async function scopeOfDeposits(
   return { ...NOTHING, subjects: [...ids], refs, workflowIds: rows.map(depositWorkflowId) };
 }
 
+async function cardScope(tx: Tx, which: WhichCards, subjects: readonly string[]): Promise<TraceScope> {
+  const found = await scopeOfCards(tx, which);
+  return { ...NOTHING, ...found, subjects: [...new Set([...subjects, ...found.subjects])] };
+}
+
 /** A request, and what it led to, but not what came of that later. */
 async function scopeOfRequest(tx: Tx, id: string): Promise<TraceScope> {
   const [row] = await tx.query<{ resourceId: string | null; traceId: string | null }>(
@@ -129,14 +144,17 @@ async function scopeOfRequest(tx: Tx, id: string): Promise<TraceScope> {
   return withRequests(tx, { ...NOTHING, subjects, traceIds: row?.traceId ? [row.traceId] : [] }, subjects);
 }
 
-/** Adds the workflows that made these addresses: their ids are those of the requests. */
+/** Adds the workflows that made these addresses or cards: their ids are those of the requests. */
 async function withRequests(tx: Tx, scope: TraceScope, subjects: readonly string[]): Promise<TraceScope> {
-  const rows = await tx.query<{ requestId: string; book: string; merchantId: string }>(
-    `select id as "requestId", book, merchant_id as "merchantId" from sverka.request
-      where (resource_id = any ($1) and made or id = any ($1)) and path = '/v1/deposit-addresses'`,
+  const rows = await tx.query<{ path: string; requestId: string; book: string; merchantId: string }>(
+    `select path, id as "requestId", book, merchant_id as "merchantId" from sverka.request
+      where (resource_id = any ($1) and made or id = any ($1)) and path in ('/v1/deposit-addresses', '/v1/cards')`,
     [subjects],
   );
-  return { ...scope, workflowIds: [...new Set([...scope.workflowIds, ...rows.map(depositAddressWorkflowId)])] };
+  const made = rows.map((row) =>
+    row.path === '/v1/cards' ? issuanceWorkflowId({ ...row, generation: 0 }) : depositAddressWorkflowId(row),
+  );
+  return { ...scope, workflowIds: [...new Set([...scope.workflowIds, ...made])] };
 }
 
 /** A wallet has no row: its id is derived from book and owner, so the owners are tried. */
@@ -169,6 +187,10 @@ async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
     const scope = await scopeOfReference(tx, last);
     return { ...scope, workflowIds: [...new Set([id, ...scope.workflowIds])], book };
   }
+  if (kind === 'issuance') {
+    const scope = await cardScope(tx, { named: id }, []);
+    return { ...scope, workflowIds: [...new Set([id, ...scope.workflowIds])] };
+  }
   if (kind === 'deposit-address') {
     const scope = await scopeOfRequest(tx, `${ID_PREFIXES.request}_${last}`);
     return { ...scope, workflowIds: [id] };
@@ -176,7 +198,7 @@ async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
   return null;
 }
 
-/** A provider's id of a deposit, or the hash of its transaction. Notifications may name it before we know a deposit. */
+/** A provider's id of a deposit or of a card, or a transaction's hash. Notifications may name it before we know it. */
 async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
   const scope = await scopeOfDeposits(
     tx,
@@ -187,7 +209,13 @@ async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
     `select distinct provider, endpoint as account, subject_ref as ref from sverka.inbox where subject_ref = $1`,
     [text],
   );
-  return { ...scope, refs: [...scope.refs, ...named], workflowIds: [...scope.workflowIds, text] };
+  const cards = await scopeOfCards(tx, { named: text });
+  return {
+    ...scope,
+    subjects: [...scope.subjects, ...cards.subjects],
+    refs: [...scope.refs, ...cards.refs, ...named],
+    workflowIds: [...scope.workflowIds, ...cards.workflowIds, text],
+  };
 }
 
 function isPublic(id: string): boolean {

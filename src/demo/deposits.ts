@@ -1,7 +1,6 @@
-import { execFile } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
-import { promisify } from 'node:util';
-import { type Answer, type Call, http, Json, until } from './http.js';
+import { commandLine } from './command-line.js';
+import { type Answer, type Call, http, type Json, until } from './http.js';
 import type { Expect, StoryRun } from './story.js';
 
 /** The people of this chapter: a merchant's code, and the custodian as the simulator plays it. */
@@ -86,7 +85,7 @@ async function confirmsSlowly(stage: Stage, address: string): Promise<void> {
 
 async function forged(stage: Stage): Promise<void> {
   const { run, expect } = stage;
-  const hook = run.hooks.find((each) => each.book === 'live');
+  const hook = run.hooks.find((each) => each.provider === 'custody' && each.book === 'live');
   if (!hook) throw new Error('the run has no live webhook endpoint');
   const body = JSON.stringify({
     event_id: randomUUID(),
@@ -113,13 +112,8 @@ async function lost(stage: Stage, address: string): Promise<void> {
 
 /** Runs the hourly reconciliation now, as an operator would; answers how many deposits it changed. */
 async function reconcile(): Promise<string> {
-  return (await sverka('schedules', 'run', 'deposit-reconcile:live:custody', '--yes')).at('result', 'changed').text;
-}
-
-/** The command line, as an operator types it; throws when it does not end with 0. */
-async function sverka(...words: readonly string[]): Promise<Json> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['bin/sverka.mjs', ...words, '--json']);
-  return new Json(JSON.parse(stdout));
+  return (await commandLine('schedules', 'run', 'deposit-reconcile:live:custody', '--yes')).at('result', 'changed')
+    .text;
 }
 
 async function workerKilled(stage: Stage, address: string): Promise<void> {
@@ -133,6 +127,8 @@ async function workerKilled(stage: Stage, address: string): Promise<void> {
   await custodian(`/deposits/${ref}`, { method: 'PATCH', body: { status: 'completed', confirmations: 20 } });
   const asking = await hits(stage, slow.body.at('id').text);
   process.kill(pid, 'SIGKILL');
+  // It has slowed the one call that it was for.
+  await custodian(`/faults/${slow.body.at('id').text}`, { method: 'DELETE' });
   const state = (await find(stage, ref, ['confirming', 'final']))?.at('state').text;
   const seen = asking ? `while it was asking, ${state}` : null;
   expect('the worker is killed between reading and crediting', 'while it was asking, confirming', seen);
@@ -170,7 +166,7 @@ async function decided(stage: Stage, address: string): Promise<void> {
     (await find(stage, ref, ['parked']))?.at('reported', 'amount').text === '1.5' ? true : null,
   );
   const why = ['--reason', 'corrected by the custodian', '--as', 'operator', '--yes'];
-  await sverka('deposits', 'decide', parked?.at('id').text ?? '', '--retry', ...why);
+  await commandLine('deposits', 'decide', parked?.at('id').text ?? '', '--retry', ...why);
   expect(
     '… the custodian corrects it and an operator lets it be tried again',
     'final 1.500000',
@@ -201,7 +197,7 @@ async function balanced(stage: Stage, { before, address }: { before: string; add
     before,
     await available(stage, 'USDT-TRC20'),
   );
-  const verified = await sverka('ledger', 'verify', '--full');
+  const verified = await commandLine('ledger', 'verify', '--full');
   expect(
     'the books, rebuilt from their entries, hold',
     '0 findings',

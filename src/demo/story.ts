@@ -1,3 +1,4 @@
+import { playCards } from './cards.js';
 import { playDeposits } from './deposits.js';
 
 /** What the story needs of `.sverka/run.json`. */
@@ -7,7 +8,14 @@ export interface StoryRun {
   readonly temporalUiUrl?: string;
   readonly pids: Readonly<Record<string, number>>;
   readonly simulators: Readonly<Record<string, { readonly url: string }>>;
-  readonly hooks: readonly { readonly url: string; readonly book: string; readonly secrets: readonly string[] }[];
+  readonly hooks: readonly {
+    readonly provider: string;
+    readonly url: string;
+    readonly book: string;
+    readonly secrets: readonly string[];
+  }[];
+  /** Relative to the repository. */
+  readonly logFiles: Readonly<Record<string, string>>;
   readonly merchants: readonly { readonly id: string; readonly book: string; readonly apiKey: string }[];
 }
 
@@ -21,10 +29,13 @@ interface Line {
   readonly held: boolean;
 }
 
-const CHAPTERS = [{ title: 'Deposits', play: playDeposits }] as const;
+const CHAPTERS = [
+  { title: 'Deposits', play: playDeposits },
+  { title: 'Cards', play: playCards },
+] as const;
 
 /**
- * Plays the story over HTTP alone, as a merchant and a custodian would, and prints what happened.
+ * Plays the story over HTTP alone, as a merchant, a custodian and an issuer would, and prints what happened.
  * True only if every expectation held.
  */
 export async function playStory(run: StoryRun): Promise<boolean> {

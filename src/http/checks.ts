@@ -5,6 +5,7 @@ import type { Config } from '../config.js';
 import { listBreakers } from '../db/breaker.js';
 import { schemaVersion } from '../db/migrate.js';
 import type { Tx } from '../db/transaction.js';
+import { KeyError, type PublicKeySource } from '../providers/keys/key-provider.js';
 import type { OpsCheck } from './ops.js';
 
 const TEMPORAL_TIMEOUT_MS = 2_000;
@@ -70,6 +71,29 @@ export function standingCheck(temporal: Temporal, config: Config): OpsCheck {
       return missing.length === 0 ? null : 'missing';
     },
   };
+}
+
+/** There is a key to seal identities with; what it is for opens it elsewhere. */
+export function publicKeyCheck(source: PublicKeySource | null): OpsCheck {
+  return {
+    name: 'cardholder_public_key',
+    required: true,
+    check: async () => {
+      if (source === null) return 'missing';
+      try {
+        source();
+        return null;
+      } catch (error) {
+        if (error instanceof KeyError) return error.kind;
+        throw error;
+      }
+    },
+  };
+}
+
+/** What hides personal data in fingerprints is configured. */
+export function fingerprintKeyCheck(key: string | undefined): OpsCheck {
+  return { name: 'fingerprint_key', required: true, check: async () => (key === undefined ? 'missing' : null) };
 }
 
 /** Nobody waits for a database connection because all of them are taken (one that is being opened is no wait). */

@@ -1,7 +1,8 @@
 // Ends the children of a process that died without doing so itself. It runs in a process group of its own and reads
 // JSON lines from a pipe: {"add":{"pid","signal","stage"}}, {"drop":pid}, {"done":true}. End of file without "done"
-// means that the parent is dead. Plain JavaScript, so that it is up before anything else has loaded.
-import { readFileSync } from 'node:fs';
+// means that the parent is dead; its run file (argument 2; argument 3 is its pid) then says at once that nothing is
+// ready. Plain JavaScript, so that it is up before anything else has loaded.
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const GRACE_MS = 5_000;
@@ -15,8 +16,25 @@ for await (const line of createInterface({ input: process.stdin })) {
   if (message.drop) children.delete(message.drop);
   if (message.done) done = true;
 }
-if (!done) await endAll();
-process.exit(0);
+if (!done) {
+  takeBack();
+  await endAll();
+}
+process.exit();
+
+/** The parent's own file alone: the next start may have written its own meanwhile. */
+function takeBack() {
+  const [file, parent] = process.argv.slice(3);
+  if (file === undefined) return;
+  try {
+    const run = JSON.parse(readFileSync(file, 'utf8'));
+    if (run.pids?.self !== Number(parent)) return;
+    writeFileSync(`${file}.${process.pid}`, `${JSON.stringify({ ...run, ready: false }, null, 1)}\n`, { mode: 0o600 });
+    renameSync(`${file}.${process.pid}`, file);
+  } catch (error) {
+    if (error.code !== 'ENOENT' && !(error instanceof SyntaxError)) process.exitCode = 1;
+  }
+}
 
 /** The highest stage first: what uses a server ends before the server does. */
 async function endAll() {

@@ -23,12 +23,15 @@ const RESTART_MS = 1_000;
 export interface GuardOptions {
   /** Stands on its command line, so that a later start can tell whose it is. */
   readonly label: string;
+  /** Says `ready` no longer when we died without having removed it. */
+  readonly runFile?: string;
   readonly onPid?: (pid: number) => void;
 }
 
 /** Starts the guard in a process group of its own; one that dies is replaced, and `onPid` hears each new pid. */
 export function startGuard(options: GuardOptions): Guard {
   const children = new Map<number, GuardedChild>();
+  const watched = options.runFile === undefined ? [] : [options.runFile, String(process.pid)];
   let finished = false;
   let guard = launch();
   return {
@@ -49,7 +52,7 @@ export function startGuard(options: GuardOptions): Guard {
   };
 
   function launch(): ChildProcess {
-    const child = spawn(process.execPath, [PROGRAM, `--state=${options.label}`], {
+    const child = spawn(process.execPath, [PROGRAM, `--state=${options.label}`, ...watched], {
       detached: true,
       stdio: ['pipe', 'ignore', 'ignore'],
       cwd: '/',

@@ -1,14 +1,16 @@
 import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ChildSpec } from './children.js';
-import { type CustodyAccount, custodySettings, simulatedAccounts } from './custody-accounts.js';
+import type { KeyFiles } from './key-files.js';
 import type { LocalPaths } from './paths.js';
+import { type ProviderAccount, providerSettings, SIMULATED_PROVIDERS, simulatedAccounts } from './provider-accounts.js';
 import type { LoginRole } from './role-passwords.js';
 import type { StackPorts } from './stack-ports.js';
 
 /** Our own processes; each is `src/<name>.ts`. */
 export const PRODUCT_PROCESSES = ['simulators', 'worker', 'gateway', 'relay'] as const;
-export type ProductProcess = (typeof PRODUCT_PROCESSES)[number];
+/** The codec runs only where payloads are encrypted. */
+export type ProductProcess = (typeof PRODUCT_PROCESSES)[number] | 'codec';
 
 export interface ProductSettings {
   readonly env: NodeJS.ProcessEnv;
@@ -19,11 +21,22 @@ export interface ProductSettings {
   readonly temporalNamespace: string;
   readonly taskQueue: string;
   readonly bundlePath: string;
-  readonly accounts: readonly CustodyAccount[];
+  readonly accounts: readonly ProviderAccount[];
+  /** `files` is null where the environment says where keys are. */
+  readonly keys: { readonly files: KeyFiles | null; readonly fingerprint: string };
+  readonly payloadKeysFile: string | null;
+  /** Null where it does not run. */
+  readonly codec: { readonly token: string; readonly uiOrigin: string } | null;
 }
 
 /** What listens to the world stops first, then the worker, then those it calls. Servers have the stages 0 and 1. */
-const STAGES: Readonly<Record<ProductProcess, number>> = { simulators: 2, worker: 3, gateway: 4, relay: 4 };
+const STAGES: Readonly<Record<ProductProcess, number>> = {
+  simulators: 2,
+  worker: 3,
+  gateway: 4,
+  relay: 4,
+  codec: 4,
+};
 
 /** One of our processes, with the environment that src/config.ts reads. */
 export function productChild(name: ProductProcess, settings: ProductSettings): ChildSpec {
@@ -36,7 +49,13 @@ export function productChild(name: ProductProcess, settings: ProductSettings): C
     // The last argument tells the next start, and a person who looks at `ps`, whose process this is.
     args: ['--import', 'tsx', join(paths.repository, 'src', `${name}.ts`), `--state=${paths.state}`],
     cwd: paths.repository,
-    env: { ...withoutNpm(settings.env), ...common(name, settings), ...own(name, settings), SVERKA_LOG_FILE: logFile },
+    env: {
+      ...withoutNpm(settings.env),
+      ...common(name, settings),
+      ...keySettings(name, settings),
+      ...own(name, settings),
+      SVERKA_LOG_FILE: logFile,
+    },
     logFile: join(paths.logs, `${name}.out`),
     stopSignal: 'SIGTERM',
     stage: STAGES[name],
@@ -51,24 +70,46 @@ export function productLogFile(paths: LocalPaths, name: ProductProcess): string 
 
 function common(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
   return {
-    DATABASE_URL: settings.databaseUrls[name],
+    // The codec has no business there.
+    DATABASE_URL: name === 'codec' ? undefined : settings.databaseUrls[name],
     TEMPORAL_ADDRESS: settings.temporalAddress,
     TEMPORAL_NAMESPACE: settings.temporalNamespace,
     SVERKA_TASK_QUEUE: settings.taskQueue,
     SVERKA_OPS_PORT: String(settings.ports[`${name}Ops`]),
+    SVERKA_PAYLOAD_KEYS_FILE: settings.payloadKeysFile ?? undefined,
   };
+}
+
+/** Only the worker learns where private keys are; the edges get what seals; nobody else gets anything. */
+function keySettings(name: ProductProcess, { env, keys }: ProductSettings): NodeJS.ProcessEnv {
+  const hidden = Object.keys(env).filter((key) => /^SVERKA_(KEYRING|AWS_KMS|VAULT|PUBLIC_KEYS|FINGERPRINT)_/.test(key));
+  const none = Object.fromEntries(hidden.map((key) => [key, undefined]));
+  const publicKeys = keys.files?.publicKeys ?? env['SVERKA_PUBLIC_KEYS_FILE'];
+  switch (name) {
+    case 'worker':
+      return keys.files === null ? {} : { SVERKA_KEYRING_FILE: keys.files.keyring };
+    case 'gateway':
+      return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys, SVERKA_FINGERPRINT_KEY: keys.fingerprint };
+    case 'relay':
+      return { ...none, SVERKA_PUBLIC_KEYS_FILE: publicKeys };
+    default:
+      return none;
+  }
 }
 
 function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv {
   const { ports, accounts } = settings;
-  const providers = custodySettings(accounts, `http://127.0.0.1:${ports.custody}`);
+  const providers = providerSettings(accounts, (provider) => `http://127.0.0.1:${ports[provider]}`);
+  const played = SIMULATED_PROVIDERS.map((provider) => {
+    return [provider, { port: ports[provider], accounts: simulatedAccounts(accounts, provider) }] as const;
+  });
   switch (name) {
     case 'simulators':
       return {
         SVERKA_SIMULATORS: JSON.stringify({
           databaseUrl: settings.databaseUrls.simulators,
           stateDir: join(settings.paths.state, 'simulators'),
-          custody: { port: ports.custody, accounts: simulatedAccounts(accounts) },
+          ...Object.fromEntries(played),
         }),
       };
     case 'worker':
@@ -81,6 +122,12 @@ function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv
       return { ...providers, SVERKA_GATEWAY_PORT: String(ports.gateway) };
     case 'relay':
       return { ...providers, SVERKA_RELAY_PORT: String(ports.relay) };
+    case 'codec':
+      return {
+        SVERKA_CODEC_PORT: String(ports.codec),
+        SVERKA_CODEC_TOKEN: settings.codec?.token,
+        SVERKA_CODEC_UI_ORIGIN: settings.codec?.uiOrigin,
+      };
   }
 }
 

@@ -25,7 +25,7 @@ export interface RunLogin {
 
 /** How to sign what one webhook endpoint accepts. */
 export interface RunHook {
-  readonly provider: 'custody';
+  readonly provider: 'custody' | 'issuer';
   readonly endpoint: string;
   readonly book: 'live' | 'test';
   readonly url: string;
@@ -45,6 +45,11 @@ export interface RunFile {
   readonly startedAt: string;
   readonly gatewayUrl: string;
   readonly relayUrl: string;
+  /** The codec's listener, and what its callers must show; null and absent where payloads are not encrypted. */
+  readonly codecUrl: string | null;
+  readonly codecToken?: string;
+  /** Relative to the repository; also where payloads are no longer encrypted, for those that were. */
+  readonly payloadKeysFile?: string;
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
   readonly temporalUiUrl?: string;

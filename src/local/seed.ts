@@ -1,8 +1,10 @@
+import { findCardFee, setCardFee } from '../db/card-fees.js';
 import { createLoginLink } from '../db/login-links.js';
 import { createApiKey, createMerchant, listApiKeys, listMerchants, revokeApiKey } from '../db/merchants.js';
 import { createPool } from '../db/pool.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
 import { createUser, findUser } from '../db/users.js';
+import { CARD_PRODUCTS } from '../domain/card.js';
 import type { RunMerchant } from './run-file.js';
 
 /** What a local run begins with. */
@@ -23,11 +25,15 @@ const LOOK_AT = 100;
 /** The people of a local run, with the role that is also their name. */
 const PEOPLE = ['operator', 'admin'] as const;
 
+/** What making a card costs in a local run, unless somebody has set another fee: 1.00 USD, in cents. */
+const CARD_FEE = { asset: 'USD', amount: 100n } as const;
+
 /** Makes the demo merchants and people where they are missing; keys and login links belong to this run alone. */
 export async function seed(databaseUrl: string): Promise<Seeded> {
   const pool = createPool(databaseUrl, { max: 1, applicationName: 'sverka-seed' });
   try {
     const db = queriesOf(pool);
+    await seedFees(db);
     return { merchants: await seedMerchants(db), people: await seedPeople(db) };
   } finally {
     await pool.end();
@@ -61,4 +67,11 @@ async function seedPeople(db: Tx): Promise<Seeded['people']> {
     if (token !== null) people.push({ login, role: login, token });
   }
   return people;
+}
+
+async function seedFees(db: Tx): Promise<void> {
+  for (const product of CARD_PRODUCTS) {
+    const fee = { merchantId: null, product, asset: CARD_FEE.asset };
+    if ((await findCardFee(db, fee)) === null) await setCardFee(db, { ...fee, ...CARD_FEE, setBy: 'local-run' });
+  }
 }

@@ -10,11 +10,14 @@ export const PORT_NAMES = [
   'gateway',
   'relay',
   'custody',
+  'issuer',
   'workerOps',
   'gatewayOps',
   'relayOps',
   'simulatorsOps',
   'workerMetrics',
+  'codec',
+  'codecOps',
 ] as const;
 export type PortName = (typeof PORT_NAMES)[number];
 export type StackPorts = Readonly<Record<PortName, number>>;
@@ -23,6 +26,7 @@ const SETTINGS: Partial<Record<PortName, string>> = {
   gateway: 'SVERKA_GATEWAY_PORT',
   relay: 'SVERKA_RELAY_PORT',
   workerMetrics: 'SVERKA_METRICS_PORT',
+  codec: 'SVERKA_CODEC_PORT',
 };
 
 /**

@@ -1,12 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
-import { custodyAccounts, custodyHooks } from './custody-accounts.js';
 import { type Guard, startGuard } from './guard.js';
+import { ensureFingerprintKey, hasArrangedKeys, type KeyFiles, keyFiles } from './key-files.js';
 import { writeLoginFile } from './login-file.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
+import { type LocalPayloadKeys, localPayloadKeys } from './payload-keys.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
 import type { ProductProcess } from './product-children.js';
 import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
+import { providerAccounts, providerHooks, SIMULATED_PROVIDERS } from './provider-accounts.js';
 import { registerSearchAttributes } from './register-search-attributes.js';
 import { type LoginRole, setRolePasswords } from './role-passwords.js';
 import { claimRunFile, type RunFile, type RunFileWriter, type RunLogin } from './run-file.js';
@@ -19,10 +22,14 @@ import { ensureWorkflowBundle } from './workflow-bundle.js';
 export interface StackOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly paths: LocalPaths;
+  /** Payloads in Temporal are encrypted, and the codec runs. */
+  readonly encryptPayloads?: boolean;
   /** Brings the owner's database to the newest schema. */
   readonly migrate: (databaseUrl: string) => Promise<{ applied: string[] }>;
   /** Makes the merchants and people of the local run where they are missing; keys and links are new at each start. */
   readonly seed: (databaseUrl: string) => Promise<Seeded>;
+  /** Makes the keys that seal identities where they are missing; those that are there stay. */
+  readonly ensureKeyring: (files: KeyFiles) => void;
   /** One line for a person. */
   readonly notice: (line: string) => void;
 }
@@ -49,7 +56,12 @@ export function createStack(options: StackOptions): Stack {
   return {
     async start() {
       const runFile = await claimRunFile(options.paths);
-      const guard = startGuard({ label: options.paths.state, onPid: (pid) => runFile.put('pids', 'guard', pid) });
+      options.notice('Starting PostgreSQL, Temporal and Sverka …');
+      const guard = startGuard({
+        label: options.paths.state,
+        runFile: options.paths.runFile,
+        onPid: (pid) => runFile.put('pids', 'guard', pid),
+      });
       const onPid = (name: string, pid: number) => runFile.put('pids', name, pid);
       const supervisor = createSupervisor({ guard, onPid, onNotice: options.notice });
       begun = { runFile, guard, supervisor };
@@ -72,19 +84,36 @@ async function startParts(parts: Parts): Promise<RunFile> {
   const { options, runFile, ports } = parts;
   const { paths, env } = options;
   const relayUrl = `http://127.0.0.1:${ports.relay}`;
-  const accounts = custodyAccounts(env, relayUrl);
+  const accounts = providerAccounts(env, relayUrl);
   const taskQueue = env['SVERKA_TASK_QUEUE'] || 'sverka';
+  const payloadKeys = localPayloadKeys({ env, state: paths.state, encrypt: options.encryptPayloads === true });
   const [databaseUrls, temporal, bundlePath] = await Promise.all([
     startDatabase(parts),
-    startTemporal(parts),
+    startTemporal(parts, payloadKeys),
     ensureWorkflowBundle({ repository: paths.repository, folder: paths.bundles }),
   ]);
-  runFile.set({ taskQueue, hooks: custodyHooks(accounts) });
-  const settings = { env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts };
-  await Promise.all(PRODUCT_PROCESSES.map((name) => startProduct(name, { parts, settings })));
+  runFile.set({ taskQueue, hooks: providerHooks(accounts) });
+  const settings = {
+    ...{ env, paths, ports, databaseUrls, ...temporal, taskQueue, bundlePath, accounts },
+    keys: makeKeys(options),
+    payloadKeysFile: payloadKeys.file,
+    codec: codecAccess(parts, payloadKeys),
+  };
+  if (payloadKeys.file !== null) runFile.set({ payloadKeysFile: relativeToRepository(payloadKeys.file) });
+  const processes = payloadKeys.encrypts ? [...PRODUCT_PROCESSES, 'codec' as const] : PRODUCT_PROCESSES;
+  await Promise.all(processes.map((name) => startProduct(name, { parts, settings })));
+  if (!payloadKeys.encrypts) runFile.set({ codecUrl: null });
   runFile.set({ ready: true });
   // Every member was set above, in the order in which things became ready.
   return runFile.current() as RunFile;
+}
+
+function makeKeys({ env, paths, ensureKeyring }: StackOptions): ProductSettings['keys'] {
+  const fingerprint = env['SVERKA_FINGERPRINT_KEY'] || ensureFingerprintKey(paths.state);
+  if (hasArrangedKeys(env)) return { files: null, fingerprint };
+  const files = keyFiles(paths.state);
+  ensureKeyring(files);
+  return { files, fingerprint };
 }
 
 async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {
@@ -128,7 +157,17 @@ async function checkDatabase(url: string): Promise<void> {
   }
 }
 
-async function startTemporal({ options, supervisor, ports, runFile }: Parts) {
+/** Whom the codec answers; the UI of somebody else's Temporal is named by SVERKA_CODEC_UI_ORIGIN. */
+function codecAccess({ options, ports }: Parts, { encrypts }: LocalPayloadKeys): ProductSettings['codec'] {
+  if (!encrypts) return null;
+  const { SVERKA_CODEC_TOKEN: token, SVERKA_CODEC_UI_ORIGIN: uiOrigin } = options.env;
+  return {
+    token: token || randomBytes(32).toString('base64url'),
+    uiOrigin: uiOrigin || `http://127.0.0.1:${ports.temporalUi}`,
+  };
+}
+
+async function startTemporal({ options, supervisor, ports, runFile }: Parts, { encrypts }: LocalPayloadKeys) {
   const { env, paths } = options;
   const temporalNamespace = env['TEMPORAL_NAMESPACE'] || 'default';
   const external = env['TEMPORAL_ADDRESS'];
@@ -141,7 +180,8 @@ async function startTemporal({ options, supervisor, ports, runFile }: Parts) {
   const temporalUiUrl = `http://127.0.0.1:${ports.temporalUi}`;
   const logFile = join(paths.logs, 'temporal.log');
   const program = await findTemporalCli(env, paths);
-  const place = { store: paths.temporalStore, cwd: paths.state, logFile, namespace: temporalNamespace };
+  const codecEndpoint = encrypts ? `http://127.0.0.1:${ports.codec}/codec` : undefined;
+  const place = { store: paths.temporalStore, cwd: paths.state, logFile, namespace: temporalNamespace, codecEndpoint };
   await supervisor.start(temporalChild({ program, port: ports.temporal, uiPort: ports.temporalUi, ...place }));
   runFile.put('logFiles', 'temporal', relativeToRepository(logFile));
   runFile.set({ temporalAddress, temporalNamespace, temporalUiUrl });
@@ -155,11 +195,16 @@ async function startProduct(name: ProductProcess, input: { parts: Parts; setting
   runFile.put('opsUrls', name, ops);
   runFile.put('logFiles', name, relativeToRepository(productLogFile(options.paths, name)));
   if (name === 'simulators') {
-    runFile.put('simulators', 'custody', { url: `http://127.0.0.1:${ports.custody}` });
+    for (const provider of SIMULATED_PROVIDERS) {
+      runFile.put('simulators', provider, { url: `http://127.0.0.1:${ports[provider]}` });
+    }
     return;
   }
   const metrics = name === 'worker' ? `http://127.0.0.1:${ports.workerMetrics}` : ops;
   runFile.put('metricsUrls', name, `${metrics}/metrics`);
+  if (name === 'codec') {
+    runFile.set({ codecUrl: `http://127.0.0.1:${ports.codec}`, codecToken: input.settings.codec?.token ?? '' });
+  }
   if (name === 'gateway') runFile.set({ gatewayUrl: `http://127.0.0.1:${ports.gateway}` });
   if (name === 'relay') runFile.set({ relayUrl: `http://127.0.0.1:${ports.relay}` });
 }

@@ -17,6 +17,8 @@ export interface TemporalOptions {
   readonly port: number;
   /** Null starts no UI. */
   readonly uiPort: number | null;
+  /** Where the UI has payloads decoded; left out, it shows them as they are. */
+  readonly codecEndpoint?: string | undefined;
   /** A file that keeps everything, or null: in memory. */
   readonly store: string | null;
   /** It is made when it is missing; `default` always is there. */
@@ -34,6 +36,7 @@ export function temporalChild(options: TemporalOptions): ChildSpec {
     args: [
       ...['server', 'start-dev', '--ip', '127.0.0.1', '--port', String(options.port), '--log-level', 'warn'],
       ...(options.uiPort === null ? ['--headless'] : ['--ui-port', String(options.uiPort)]),
+      ...(options.codecEndpoint === undefined ? [] : ['--ui-codec-endpoint', options.codecEndpoint]),
       ...(options.namespace === 'default' ? [] : ['--namespace', options.namespace]),
       ...(options.store === null ? [] : ['--db-filename', options.store]),
       ...attributes.flatMap((attribute) => ['--search-attribute', attribute]),

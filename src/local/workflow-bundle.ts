@@ -17,20 +17,40 @@ export async function ensureWorkflowBundle(input: { repository: string; folder: 
   const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker');
   const { code } = await bundleWorkflowCode({
     workflowsPath: join(input.repository, 'src/workflows/index.ts'),
+    failureConverterPath: join(input.repository, 'src/workflows/failure-converter.cjs'),
     logger: new DefaultLogger('WARN'),
   });
   mkdirSync(input.folder, { recursive: true });
   const partial = `${codePath}.${process.pid}`;
-  writeFileSync(partial, code);
+  writeFileSync(partial, stamped(code, sourceHash(input.repository)));
   renameSync(partial, codePath);
   removeOld(input.folder, codePath);
   return codePath;
 }
 
+/**
+ * True for a bundle that says which sources it is of, where they are now others. Its runs would go on with old code
+ * beside new activities. One without a stamp, or without the sources beside it, is taken as it is.
+ */
+export function isStaleBundle(code: string, repository: string): boolean {
+  const stamp = STAMPED.exec(code)?.[1];
+  return stamp !== undefined && existsSync(join(repository, 'src/workflows')) && stamp !== sourceHash(repository);
+}
+
+const STAMPED = /^\/\/ sverka-workflows ([0-9a-f]{16})$/m;
+
+/** In front of the source map, which the worker takes from the end. */
+function stamped(code: string, hash: string): string {
+  const at = code.lastIndexOf('//# sourceMappingURL=');
+  const end = at < 0 ? code.length : at;
+  return `${code.slice(0, end)}\n// sverka-workflows ${hash}\n${code.slice(end)}`;
+}
+
 function sourceHash(repository: string): string {
   const hash = createHash('sha256');
   const files = SOURCES.flatMap((folder) => filesBelow(repository, folder)).sort();
-  for (const file of [...files, 'package-lock.json']) {
+  // The lock and this file: with what, and how, they are bundled.
+  for (const file of [...files, 'package-lock.json', 'src/local/workflow-bundle.ts']) {
     const content = readFileSync(join(repository, file));
     hash.update(`${file}\0${content.length}\0`).update(content);
   }

@@ -6,6 +6,7 @@
  * - `rate_limited`: 429; nothing was made
  * - `misconfigured`: 401, 403; nothing was made, and only a person can mend it
  * - `rejected`: 400, 409, 422; nothing was made by this call, and the same call will be rejected again
+ * - `conflict`: 409 to a create that is not idempotent by our reference: it may speak of what an earlier call made
  * - `not_found`: 404; for a read, "not there now"; for a create it proves nothing
  * - `garbage`: an answer outside the contract; whether a create happened is unknown
  * - `breaker_open`: we did not call at all, because the provider was unwell a moment ago
@@ -16,6 +17,7 @@ export const PROVIDER_ERROR_KINDS = [
   'rate_limited',
   'misconfigured',
   'rejected',
+  'conflict',
   'not_found',
   'garbage',
   'breaker_open',
@@ -37,6 +39,7 @@ const ADVICE: Readonly<Record<ProviderErrorKind, string>> = {
   rate_limited: 'nothing was made; call again after the time it asks for',
   misconfigured: 'nothing was made; correct the key of this provider and book',
   rejected: 'nothing was made; the same call will be rejected again',
+  conflict: 'it proves nothing; look the create up by its reference',
   not_found: 'it is not there now; absence alone decides nothing',
   garbage: 'the answer is outside the contract; repeat a read, look a create up by its reference',
   breaker_open: 'nothing was sent; calls go on by themselves when its probe comes back well',

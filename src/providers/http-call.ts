@@ -27,6 +27,8 @@ export interface HttpCall {
   readonly expect: readonly number[];
   /** For a create: a connection of its own, so that a stale kept-alive one can never make the outcome unknown. */
   readonly freshConnection?: boolean;
+  /** For a create that is not idempotent by our reference: a 409 says nothing certain of it. */
+  readonly conflictProvesNothing?: boolean;
 }
 
 export interface HttpAnswer {
@@ -71,7 +73,7 @@ export function createHttpCaller(options: HttpCallerOptions): HttpCaller {
       if (!call.expect.includes(raw.status)) {
         const { status, retryAfterMs } = raw;
         throw fail({
-          kind: kindOfStatus(status),
+          kind: status === 409 && call.conflictProvesNothing ? 'conflict' : kindOfStatus(status),
           status,
           retryAfterMs,
           code: json.ok ? errorCodeOf(json.value) : null,
@@ -173,5 +175,7 @@ function retryAfterOf(header: string | string[] | undefined): number | null {
 
 function errorCodeOf(body: unknown): string | null {
   const code = typeof body === 'object' && body !== null && 'error' in body ? body.error : null;
-  return typeof code === 'string' && /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(code) ? code : null;
+  if (typeof code !== 'string' || !/^[A-Za-z][A-Za-z0-9_.-]{0,63}$/.test(code)) return null;
+  // No word: it could be a card number, and an error is kept for ever.
+  return /[0-9]{12}/.test(code.replace(/[_.-]/g, '')) ? null : code;
 }

@@ -34,7 +34,7 @@ export async function depositAddress(input: DepositAddressInput): Promise<Accept
     description: 'What the request led to: an address, or a refusal.',
   });
 
-  const accepted = await databaseReserveDepositAddress(input);
+  const accepted: Accepted = { ...(await databaseReserveDepositAddress(input)), callId: input.request.callId };
   reserved.resolve(accepted);
   if (accepted.resource?.made) await make(input, accepted.resource.id);
   await condition(allHandlersFinished);

@@ -11,8 +11,9 @@ import {
 } from '@temporalio/workflow';
 import type { DepositActivities } from '../activities/deposits.js';
 import type { InboxActivities } from '../activities/inbox.js';
+import type { IssuanceReadActivities } from '../activities/issuance-reads.js';
 import { depositWorkflowId } from '../contracts/ids.js';
-import type { DepositInput, SweptPart } from '../contracts/messages.js';
+import type { DepositInput, IssuanceRef, SweptPart } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
 
 /** Turns in one run: of 41 events at most, below what Temporal suggests to leave at. */
@@ -39,12 +40,17 @@ export async function inboxSweep(): Promise<never> {
     const parts = await Promise.all(PARTS.map(sweepPart));
     const failed = PARTS.filter((_, n) => parts[n] === null);
     const found = parts.filter((part) => part !== null);
-    for (const input of found.flatMap(({ closed }) => closed)) {
-      const id = depositWorkflowId(input);
-      if (reading.has(id) || reading.size >= READS_MAX) continue;
-      // Not waited for: a hanging provider must not stop the sweep of the others.
-      const read = readClosed(input).finally(() => reading.delete(id));
-      reading.set(id, read);
+    // Not waited for: a hanging provider must not stop the sweep of the others.
+    const read = (id: string, ask: () => Promise<void>) => {
+      if (reading.has(id) || reading.size >= READS_MAX) return;
+      reading.set(
+        id,
+        ask().finally(() => reading.delete(id)),
+      );
+    };
+    for (const { closed, closedCards = [] } of found) {
+      for (const input of closed) read(depositWorkflowId(input), () => readClosed(input));
+      for (const of of closedCards) read(`card:${of.book}:${of.account}:${of.ref}`, () => readClosedCard(of));
     }
     const full = found.some((part) => part.full);
     const { waitMs } = await databaseEndSweep({ beganAt, failed, full, traceId: uuid4().replaceAll('-', '') });
@@ -70,11 +76,20 @@ async function sweepPart(part: (typeof PARTS)[number]): Promise<SweptPart | null
 async function readClosed(input: DepositInput): Promise<void> {
   const { providerReadDeposit } = activitiesOf<DepositActivities>(input.provider, { tries: 1 });
   const absentMs = input.absentSince == null ? 0 : Date.now() - input.absentSince;
+  await triedOnce(providerReadDeposit({ ...input, absentMs }), 'deposit', input.traceId);
+}
+
+async function readClosedCard(of: IssuanceRef): Promise<void> {
+  const { providerReadIssuanceOf } = activitiesOf<IssuanceReadActivities>(of.provider, { tries: 1 });
+  await triedOnce(providerReadIssuanceOf(of), 'card', of.traceId);
+}
+
+async function triedOnce(read: Promise<unknown>, subject: string, traceId: string): Promise<void> {
   try {
-    await providerReadDeposit({ ...input, absentMs });
+    await read;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     // The row comes again when its lease is over.
-    log.warn('a swept deposit could not be read', { code: 'sweep_read_failed', trace_id: input.traceId });
+    log.warn(`a swept ${subject} could not be read`, { code: 'sweep_read_failed', trace_id: traceId });
   }
 }

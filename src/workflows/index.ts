@@ -1,3 +1,5 @@
+export { cardChange } from './card-change.js';
+export { cardLoad } from './card-load.js';
 export { deposit } from './deposit.js';
 export { depositAddress } from './deposit-address.js';
 export { depositReconcile } from './deposit-reconcile.js';
@@ -5,3 +7,5 @@ export { driftCheck } from './drift-check.js';
 export { fullCheck } from './full-check.js';
 export { healthWatch } from './health-watch.js';
 export { inboxSweep } from './inbox-sweep.js';
+export { issuance } from './issuance.js';
+export { issuanceReconcile } from './issuance-reconcile.js';

@@ -193,6 +193,9 @@ describe('a check that does not come to its end', () => {
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual(['check_late health:check:inbox_sweep']);
     await age('2 hours 2 minutes');
+    const patient = { ...world.deps, config: { ...world.deps.config, SVERKA_CHECK_GRACE: 5 * 60_000 } };
+    await createCheckActivities(patient).databaseWatchHealth(input);
+    expect(await alerts()).toEqual(['check_late health:check:inbox_sweep']);
     await checks().databaseWatchHealth(input);
     expect(await alerts()).toEqual([
       'check_late health:check:deposit_reconcile:custody:main-live',
@@ -214,5 +217,18 @@ describe('a check that does not come to its end', () => {
       'check_late health:check:full_check',
       'check_late health:check:inbox_sweep',
     ]);
+  });
+
+  it('which an issuer’s reconciliation is, too: not run, it is an alert', async () => {
+    const names = { provider: 'issuer', book: 'live', account: 'main-live' } as const;
+    const config = { ...world.deps.config, providers: [{ ...names, url: '', apiKey: '', webhookSecrets: [] }] };
+    const watch = () => createCheckActivities({ ...world.deps, config }).databaseWatchHealth(input);
+    await watch();
+    expect(await alerts()).toEqual([]);
+    await world.owner.query(
+      `update sverka.check_run set expected_since = clock_timestamp() - interval '3 hours' where name like 'issuance%'`,
+    );
+    await watch();
+    expect(await alerts()).toEqual(['check_late health:check:issuance_reconcile:issuer:main-live']);
   });
 });

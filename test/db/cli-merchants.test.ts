@@ -38,6 +38,18 @@ async function rowsOf(table: 'merchant' | 'api_key'): Promise<number> {
 }
 
 describe('merchants', () => {
+  it.each([
+    ['ESC', 'Shop\u001b[2J'],
+    ['a line end', 'Shop\nOther'],
+    ['a separator of lines', 'Shop\u2028Other'],
+    ['what turns text around', 'Shop\u202e'],
+  ])('create refuses a name with %s in it, and shows none of it', async (_, name) => {
+    const before = await rowsOf('merchant');
+    const problem = await cli.problem(['merchants', 'create', name], 2);
+    expect(problem['detail']).toMatch(/no control characters/);
+    expect(await rowsOf('merchant')).toBe(before);
+  });
+
   it('create makes one, list and show show it as it was made', async () => {
     const made = await cli.json(['merchants', 'create', '  Südwind & Söhne ']);
     expect(made).toEqual({

@@ -170,6 +170,7 @@ describe('ledger import', () => {
     const answer = await whileSwept(cli.json(['ledger', 'import', file]));
     expect(answer).toEqual({
       ...{ object: 'ledger_import', file_hash: expect.stringMatching(/^[0-9a-f]{64}$/), state: 'posted', lines: 2 },
+      actor: 'cli',
       finished_at: expect.any(String),
     });
     // The same file again: nothing is asked of anybody.

@@ -1,14 +1,16 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { ensureStanding } from '../../src/client/standing.js';
+import { setCardFee } from '../../src/db/card-fees.js';
+import { CARD_PRODUCTS } from '../../src/domain/card.js';
 import { type Ops, startOps } from '../../src/http/ops.js';
+import { keyFiles } from '../../src/local/key-files.js';
 import { choosePorts } from '../../src/local/ports.js';
 import { registerSearchAttributes } from '../../src/local/register-search-attributes.js';
-import type { RunFile, RunHook } from '../../src/local/run-file.js';
+import type { RunFile } from '../../src/local/run-file.js';
+import { ensureKeyring } from '../../src/providers/keys/keyring-file.js';
+import { CLI_SECRET, hookOf, newCliNamespace, unusedIssuer } from '../support/cli-world.js';
 import { type CommandLine, openCommandLine, runWithConsole } from '../support/command-line.js';
 import { eventually } from '../support/running-product.js';
 import { testTemporal } from '../support/test-temporal.js';
@@ -16,7 +18,6 @@ import { arrive, makeKnownAddress } from '../support/worker-rows.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 const LIVE = 'deposit-reconcile:live:custody';
-const SECRET = 'a webhook secret of more than 32 characters';
 
 let world: WorkerWorld;
 let worker: RunningWorker | undefined;
@@ -30,8 +31,11 @@ let gate: Promise<void> | null = null;
 let pagesAsked = 0;
 
 beforeAll(async () => {
-  const namespace = await newNamespace();
-  world = await openWorkerWorld({ namespace });
+  const namespace = await newCliNamespace();
+  world = await openWorkerWorld({ namespace, settings: unusedIssuer() });
+  for (const product of CARD_PRODUCTS) {
+    await setCardFee(world.tx, { merchantId: null, product, asset: 'USD', amount: 100n, setBy: 'a test' });
+  }
   ops = await startOps({
     ...{ process: 'worker', host: '127.0.0.1', port: 0 },
     checks: [{ name: 'postgres', required: true, check: async () => opsDetail }],
@@ -44,9 +48,12 @@ beforeAll(async () => {
     pids: { self: process.pid, worker: process.pid },
     opsUrls: { worker: ops.url },
     simulators: { custody: { url: world.custody.url } },
-    hooks: (['live', 'test'] as const).map((book) => hookOf(book, [SECRET, `other ${SECRET}`])),
+    hooks: (['custody', 'issuer'] as const).flatMap((provider) =>
+      (['live', 'test'] as const).map((book) => hookOf(provider, book, [CLI_SECRET, `other ${CLI_SECRET}`])),
+    ),
   };
   cli = openCommandLine(whole);
+  ensureKeyring(keyFiles(cli.state));
 });
 afterAll(async () => {
   cli.remove();
@@ -55,35 +62,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A namespace of this file alone: schedules and standing workflows have fixed ids. */
-async function newNamespace(): Promise<string> {
-  const namespace = `cli-${randomBytes(4).toString('hex')}`;
-  const connection = await Connection.connect({ address: testTemporal().address });
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs('1 day'),
-  });
-  await eventually('the namespace is known everywhere', () =>
-    connection.workflowService.listWorkflowExecutions({ namespace }).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await connection.close();
-  return namespace;
-}
-
-function hookOf(book: 'live' | 'test', secrets: readonly string[]): RunHook {
-  return {
-    ...{ provider: 'custody', endpoint: `main-${book}`, book, url: 'http://127.0.0.1:9/hooks' },
-    ...{
-      signatureHeader: 'X-Custody-Signature',
-      scheme: 't,v1',
-      encoding: 'hex',
-      deliveryId: 'body:event_id',
-      secrets,
-    },
-  };
+/** The custodian's endpoint of that book with other secrets, beside all the others. */
+function withSecrets(book: 'live' | 'test', secrets: readonly string[]): Partial<RunFile> {
+  const others = whole.hooks?.filter((hook) => hook.provider !== 'custody' || hook.book !== book) ?? [];
+  return { hooks: [hookOf('custody', book, secrets), ...others] };
 }
 
 interface Check {
@@ -99,7 +81,7 @@ async function found(): Promise<string[]> {
   const { checks, ok } = JSON.parse(stdout) as { checks: Check[]; ok: boolean };
   expect(ok).toBe(checks.every(({ state }) => state !== 'missing'));
   for (const { state, fix } of checks) expect(state === 'ok').toBe(fix === null);
-  expect(stdout).not.toContain(SECRET);
+  expect(stdout).not.toContain(CLI_SECRET);
   return checks.filter(({ state }) => state !== 'ok').map(({ check, state }) => `${check} ${state}`);
 }
 
@@ -110,7 +92,10 @@ describe('doctor', () => {
         (name) => `search-attribute:Sverka${name} missing`,
       ),
       ...['workflow:inbox-sweep missing', 'workflow:health-watch missing', `schedule:${LIVE} missing`],
-      ...['deposit-reconcile:test:custody', 'drift-check', 'full-check'].map((id) => `schedule:${id} missing`),
+      ...[
+        ...['deposit-reconcile:test:custody', 'issuance-reconcile:live:issuer', 'issuance-reconcile:test:issuer'],
+        ...['drift-check', 'full-check'],
+      ].map((id) => `schedule:${id} missing`),
     ]);
     expect((await cli.run('doctor')).code).toBe(1);
   });
@@ -131,8 +116,8 @@ describe('doctor', () => {
       async () => ({ pids: { ...whole.pids, relay: await deadPid() } }),
       ['process:relay missing', 'ops:relay warning'],
     ],
-    ['a short secret', async () => ({ hooks: [hookOf('live', ['short'])] }), ['secrets:main-live missing']],
-    ['no secret', async () => ({ hooks: [hookOf('test', [])] }), ['secrets:main-test missing']],
+    ['a short secret', async () => withSecrets('live', ['short']), ['secrets:custody/main-live missing']],
+    ['no secret', async () => withSecrets('test', []), ['secrets:custody/main-test missing']],
     [
       'a simulator that is away',
       async () => ({ simulators: { custody: { url: await nowhere() } } }),
@@ -171,9 +156,11 @@ describe('schedules', () => {
       { object: 'schedule', id: 'deposit-reconcile:test:custody', next_run_at: expect.stringMatching(/Z$/) },
       { object: 'schedule', id: 'drift-check', workflow_type: 'driftCheck', every_ms: [3_600_000] },
       { object: 'schedule', id: 'full-check', workflow_type: 'fullCheck', every_ms: [86_400_000] },
+      { object: 'schedule', id: 'issuance-reconcile:live:issuer', workflow_type: 'issuanceReconcile' },
+      { object: 'schedule', id: 'issuance-reconcile:test:issuer', every_ms: [3_600_000] },
     ]);
     // What serves both books belongs to each.
-    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(3);
+    expect((await cli.json(['schedules', 'list', '--book', 'test']))['data']).toHaveLength(4);
     const first = await cli.json(['schedules', 'list', '--limit', '1']);
     expect(first).toMatchObject({ data: [{ id: LIVE }], has_more: true });
     const next = ['schedules', 'list', '--limit', '1', '--cursor', String(first['next_cursor'])];

@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { breakerLimits, guardCustody } from '../../src/activities/guard-client.js';
+import { breakerLimits, guardProvider } from '../../src/activities/guard-client.js';
 import { acceptDeliveries } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
@@ -173,7 +173,11 @@ describe('the counter', () => {
     await world.owner.query(
       `insert into sverka.breaker (name, state, open_until) values ('custody:live', 'open', now() + interval '1 hour')`,
     );
-    const custody = guardCustody(queriesOf(world.pool), world.deps.custody, breakerLimits(world.deps.config));
+    const custody = guardProvider(
+      queriesOf(world.pool),
+      { provider: 'custody', clientOf: world.deps.custody },
+      breakerLimits(world.deps.config),
+    );
     const real = world.deps.custody(SOURCE);
     Object.assign(real, { readDeposit: custody(SOURCE).readDeposit });
     expect(await looks(ref, 2)).toEqual(['failed', 'failed']);

@@ -53,6 +53,7 @@ describe('a new key', () => {
         method: 'POST',
         path: ADDRESSES,
         fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+        callId: expect.any(String),
       },
     };
     const plain = { customerRef: null, settlementMode: 'as_token', settlementAsset: null };

@@ -3,9 +3,12 @@ import type { z } from 'zod';
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contracts/problems.js';
 import { leg } from '../../src/domain/journal.js';
 import { buildOpenApi } from '../../src/http/gateway/openapi.js';
+import { ANSWER_HEADERS } from '../../src/http/gateway/openapi-headers.js';
 import type { Route } from '../../src/http/gateway/route.js';
 import { ROUTES } from '../../src/http/gateway/routes.js';
+import { CARDHOLDERS, PERSON } from '../support/cardholders.js';
 import type { TestAnswer } from '../support/gateway.js';
+import { makeCard } from '../support/gateway-cards.js';
 import { type CreatingGateway, openCreatingGateway } from '../support/gateway-creates.js';
 import { makeAddress, makeCustomer, makeDeposit, makeRequest } from '../support/gateway-rows.js';
 import { movement, openPurse, postNow } from '../support/journal-fixtures.js';
@@ -16,7 +19,17 @@ beforeAll(async () => {
 });
 afterAll(async () => on?.gateway.close());
 
+const ANSWERED = Object.keys(ANSWER_HEADERS);
 const document = JSON.parse(JSON.stringify(buildOpenApi(ROUTES)));
+
+/** What a route takes, by operation. */
+const BODIES: Readonly<Record<string, object>> = {
+  createDepositAddress: { network: 'tron' },
+  createCardholder: PERSON,
+  reviseCardholder: { country: 'FR' },
+  createCard: { cardholder_id: 'chd', load: { amount: '0', asset: 'USD' } },
+  createLoad: { amount: { amount: '1.00', asset: 'USD' } },
+};
 
 /** Of each route one object that is there, by operation. */
 async function prepareObjects(): Promise<Record<string, string>> {
@@ -27,9 +40,13 @@ async function prepareObjects(): Promise<Record<string, string>> {
   const deposit = await makeDeposit(tx, { merchantId, customerId, addressId: address });
   const request = await makeRequest(
     tx,
-    { merchantId, key: 'known' },
+    { merchantId, key: 'createDepositAddress' },
     { resource: { type: 'deposit_address', id: address, made: true } },
   );
+  const { keys } = on.merchant;
+  const call = { key: keys.live, body: PERSON, headers: { 'idempotency-key': 'prepared' } };
+  const cardholder = String((await on.gateway.call('POST', CARDHOLDERS, call)).json['id']);
+  const { card, load } = await makeCard(tx, { merchantId, cardholder });
   const purse = await openPurse(owner, { merchantId, asset: 'USD' });
   const [posted] = await postNow(owner, movement([leg(purse.clearing, -100n), leg(purse.wallet, 100n)]));
   return {
@@ -37,6 +54,13 @@ async function prepareObjects(): Promise<Record<string, string>> {
     getDeposit: deposit,
     getRequest: request,
     getMovement: posted?.movementId ?? '',
+    getCardholder: cardholder,
+    reviseCardholder: cardholder,
+    eraseCardholder: cardholder,
+    getLoad: load,
+    ...Object.fromEntries(
+      ['getCard', 'freezeCard', 'unfreezeCard', 'closeCard', 'createLoad', 'listLoads'].map((name) => [name, card]),
+    ),
   };
 }
 
@@ -49,6 +73,8 @@ function expectDocumented(route: Route, answer: TestAnswer): void {
     answer.status,
     true,
   ]);
+  const told = ANSWERED.filter((name) => answer.headers.has(name));
+  expect(Object.keys(documented.headers)).toEqual(expect.arrayContaining(told));
   const type = answer.headers.get('content-type') ?? '';
   expect(Object.keys(documented.content)).toContain(type);
   if (type === 'application/problem+json') {
@@ -74,8 +100,8 @@ test('every route answers as it is documented, on success and on the errors that
     const ask = (key: string | undefined, at = path) =>
       on.gateway.call(route.method, at, {
         ...(key !== undefined && { key }),
-        ...(route.body && { body: { network: 'tron' } }),
-        headers: { 'idempotency-key': 'known' },
+        ...(route.body && { body: BODIES[route.operationId] }),
+        headers: { 'idempotency-key': route.operationId, prefer: 'wait=0' },
       });
     const found = await ask(on.merchant.keys.live);
     expect([route.operationId, found.status < 300]).toEqual([route.operationId, true]);
@@ -94,7 +120,11 @@ test('an object that is not there is documented on each route that names one', a
   const named = ROUTES.filter((route) => route.path.includes('{id}') && route.operationId !== 'getRequest');
   expect(named.length).toBeGreaterThan(2);
   for (const route of named) {
-    const answer = await on.gateway.call('GET', route.path.replace('{id}', 'nonsense'), { key: on.merchant.keys.live });
+    const answer = await on.gateway.call(route.method, route.path.replace('{id}', 'nonsense'), {
+      key: on.merchant.keys.live,
+      ...(route.body && { body: BODIES[route.operationId] }),
+      headers: { 'idempotency-key': `nothing-${route.operationId}` },
+    });
     expect(answer.status).toBe(404);
     expectDocumented(route, answer);
   }

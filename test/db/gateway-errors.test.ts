@@ -174,8 +174,8 @@ describe('what is refused points at the field and never quotes it', () => {
   ])('%s', async (_, body, pointer) => {
     const answer = await post({ body });
     expectProblem(answer, 'validation', '/v1/deposit-addresses');
-    expect(answer.json.errors).toEqual([{ pointer, detail: expect.any(String) }]);
-    expect(answer.text).not.toMatch(/SECRET|4242/);
+    expect(answer.json.errors).toEqual([{ pointer, detail: expect.stringMatching(/^(must|is|has) /) }]);
+    expect(answer.text).not.toMatch(/SECRET|4242|Invalid|expected|undefined/);
   });
 
   test.each<[string, object, string, string]>([
@@ -221,7 +221,7 @@ describe('what is refused points at the field and never quotes it', () => {
     const answer = await gateway.call('GET', path, { key });
     if (pointer === null) return expect(answer.status).toBe(404);
     expectProblem(answer, 'validation', path.split('?')[0] ?? '');
-    expect(answer.json.errors).toMatchObject([{ pointer }]);
+    expect(answer.json.errors).toEqual([{ pointer, detail: expect.stringMatching(/^(must|is) .{1,100}$/) }]);
   });
 });
 

@@ -1,11 +1,13 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
+import { keyFiles } from '../../src/local/key-files.js';
 import { choosePorts } from '../../src/local/ports.js';
+import { ensureKeyring } from '../../src/providers/keys/keyring-file.js';
 import { makeMerchant, type TestMerchant } from '../support/gateway.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
 
@@ -22,6 +24,7 @@ beforeAll(async () => {
   await owner.end();
   ports = await choosePorts(['gateway', 'ops', 'nobody']);
   folder = mkdtempSync(join(tmpdir(), 'sverka-gateway-'));
+  ensureKeyring(keyFiles(folder));
   child = fork(new URL('../../src/gateway.ts', import.meta.url), {
     execArgv: ['--import', 'tsx'],
     stdio: 'inherit',
@@ -31,6 +34,8 @@ beforeAll(async () => {
       SVERKA_GATEWAY_PORT: String(ports.gateway),
       SVERKA_OPS_PORT: String(ports.ops),
       SVERKA_LOG_FILE: join(folder, 'log', 'gateway.jsonl'),
+      SVERKA_PUBLIC_KEYS_FILE: keyFiles(folder).publicKeys,
+      SVERKA_FINGERPRINT_KEY: 'a fingerprint key that only tests have',
       SVERKA_TEST_CUSTODY_URL: 'http://127.0.0.1:9',
       SVERKA_TEST_CUSTODY_API_KEY: 'unused',
       SVERKA_TEST_CUSTODY_WEBHOOK_SECRETS: 'x'.repeat(32),
@@ -44,6 +49,13 @@ afterAll(async () => {
   await database?.close();
   if (folder) rmSync(folder, { recursive: true, force: true });
 });
+
+async function ready() {
+  const answer = await ops('/readyz');
+  const { status, checks } = (await answer.json()) as { status: string; checks: { name: string; ok: boolean }[] };
+  const failing = checks.filter(({ ok }) => !ok).map(({ name }) => name);
+  return { answered: [answer.status, status], failing, named: checks.map(({ name }) => name) };
+}
 
 const ops = (path: string) => fetch(`http://127.0.0.1:${ports.ops}${path}`);
 const api = (path: string, init: RequestInit = {}) =>
@@ -59,11 +71,25 @@ test('without Temporal reads go on, creates are refused as not accepted, and the
   expect([created.status, await created.json()]).toMatchObject([503, { code: 'temporarily_unavailable' }]);
   expect(created.headers.get('retry-after')).toBe('1');
 
-  const ready = await ops('/readyz');
-  const { status, checks } = (await ready.json()) as { status: string; checks: { name: string; ok: boolean }[] };
-  expect([ready.status, status]).toEqual([200, 'degraded']);
-  const told = Object.fromEntries(checks.map((check) => [check.name, check.ok]));
-  expect(told).toEqual({ postgres: true, schema: true, temporal: false, pool_wait: true });
+  expect(await ready()).toEqual({
+    answered: [200, 'degraded'],
+    failing: ['temporal'],
+    named: ['postgres', 'schema', 'cardholder_public_key', 'fingerprint_key', 'temporal', 'pool_wait'],
+  });
+});
+
+test('without a key to seal with it is not ready and takes no cardholder; with one it goes on by itself', async () => {
+  const { publicKeys } = keyFiles(folder);
+  const kept = readFileSync(publicKeys);
+  const body = '{"first_name":"A","last_name":"B","birth_date":"1990-02-28","country":"DE","document":"X"}';
+  const headers = { 'idempotency-key': 'sealed', 'content-type': 'application/json' };
+  const create = async () => (await api('/v1/cardholders', { method: 'POST', body, headers })).status;
+  rmSync(publicKeys);
+  expect(await ready()).toMatchObject({ answered: [503, 'failed'], failing: ['cardholder_public_key', 'temporal'] });
+  expect(await create()).toBe(503);
+  writeFileSync(publicKeys, kept);
+  expect(await ready()).toMatchObject({ answered: [200, 'degraded'] });
+  expect(await create()).toBe(201);
 });
 
 test('it is live, and its metrics name routes by template and nobody by id', async () => {

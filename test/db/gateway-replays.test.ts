@@ -40,6 +40,7 @@ describe('a known key', () => {
       { asset: 'USDT-TRC20', network: 'tron' },
       { network: 'tron', settlement: { mode: 'as_token' }, customer_ref: null },
       { settlement: { asset: null, mode: 'as_token' }, network: 'tron' },
+      { network: 'tron', asset: null, settlement: null, customer_ref: null },
     ];
     for (const body of bodies) {
       const answer = await on.post('known', body, { prefer: 'respond-async' });

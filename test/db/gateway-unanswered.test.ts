@@ -1,5 +1,5 @@
 import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
-import { isRequestRunning } from '../../src/client/request-progress.js';
+import { findRunningRequest } from '../../src/client/request-progress.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { depositAddressWorkflowId } from '../../src/contracts/ids.js';
@@ -21,7 +21,7 @@ beforeAll(async () => {
   gateway = await openTestGateway({
     starts: {
       depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
-      isRunning: (of) => isRequestRunning(temporal, of),
+      findRunning: (of) => findRunningRequest(temporal, of),
     },
   });
 });
@@ -30,20 +30,24 @@ afterAll(async () => {
   await temporal?.connection.close();
 });
 
-test('a create that no worker answers is 202 to its request, in progress; a second call joins it', async () => {
+test('a create that no worker answers is 202 to its request; a second joins it, another body is refused', async () => {
   const { id: merchantId, keys } = await makeMerchant(gateway.tx);
   const id = requestId({ book: 'live', merchantId, key: 'k' });
   const headers = { 'idempotency-key': 'k', prefer: 'respond-async' };
-  const post = () =>
-    gateway.call('POST', '/v1/deposit-addresses', { key: keys.live, body: { network: 'tron' }, headers });
+  const post = (body = { network: 'tron' }) =>
+    gateway.call('POST', '/v1/deposit-addresses', { key: keys.live, body, headers });
 
-  for (const answer of await Promise.all([post(), post()])) {
+  const answers = await Promise.all([post(), post()]);
+  for (const answer of answers) {
     expect([answer.status, answer.headers.get('location'), answer.json.state]).toEqual([
       202,
       `/v1/requests/${id}`,
       'in_progress',
     ]);
   }
+  expect(answers.filter((answer) => answer.headers.get('idempotent-replayed') === 'true').length).toBe(1);
+  const other = await post({ network: 'bitcoin' });
+  expect([other.status, other.json.code]).toEqual([422, 'idempotency_key_reused']);
   const read = await gateway.call('GET', `/v1/requests/${id}`, { key: keys.live });
   expect([read.json.state, read.headers.get('retry-after')]).toEqual(['in_progress', '1']);
 

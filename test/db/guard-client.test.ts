@@ -1,5 +1,5 @@
 import { createCheckActivities } from '../../src/activities/checks.js';
-import { breakerLimits, guardCustody } from '../../src/activities/guard-client.js';
+import { breakerLimits, guardProvider } from '../../src/activities/guard-client.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import type { CustodyClient } from '../../src/providers/custody/client.js';
 import { type ProviderError } from '../../src/providers/errors.js';
@@ -14,7 +14,11 @@ beforeEach(async () => {
   world = await openDepositWorld();
   const at = await world.address();
   ref = await world.arrive(at, { amount: '1' });
-  guarded = guardCustody(queriesOf(world.pool), world.deps.custody, limits())(SOURCE);
+  guarded = guardProvider(
+    queriesOf(world.pool),
+    { provider: 'custody', clientOf: world.deps.custody },
+    limits(),
+  )(SOURCE);
 });
 afterEach(() => world.close());
 const limits = () => breakerLimits(world.deps.config);
@@ -75,7 +79,11 @@ it.each([
 });
 
 it('where two errors are enough by configuration, the third call is not sent', async () => {
-  const custody = guardCustody(queriesOf(world.pool), world.deps.custody, { ...limits(), failuresMax: 2 });
+  const custody = guardProvider(
+    queriesOf(world.pool),
+    { provider: 'custody', clientOf: world.deps.custody },
+    { ...limits(), failuresMax: 2 },
+  );
   await fault({ fault: 'status', status: 500 });
   expect(await readings(3, custody(SOURCE))).toEqual(['unavailable', 'unavailable', 'breaker_open']);
 });
@@ -95,7 +103,11 @@ it('one probe when the time is over closes it, and the alert is gone at the next
 });
 
 it('the accounts of one provider and book share it, and the other book is not spared', async () => {
-  const custody = guardCustody(queriesOf(world.pool), () => world.deps.custody(SOURCE), limits());
+  const custody = guardProvider(
+    queriesOf(world.pool),
+    { provider: 'custody', clientOf: () => world.deps.custody(SOURCE) },
+    limits(),
+  );
   await fault({ fault: 'status', status: 500 });
   await readings(5, custody({ book: 'live', account: 'one' }));
   expect(await reading(custody({ book: 'live', account: 'two' }))).toBe('breaker_open');

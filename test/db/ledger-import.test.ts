@@ -2,10 +2,12 @@ import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { findLedgerImport, type LedgerImport, requestLedgerImport } from '../../src/db/ledger-imports.js';
 import { createMerchant } from '../../src/db/merchants.js';
+import { newId } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { draw, leg } from '../../src/domain/journal.js';
 import { type OpeningBalance, readOpeningBalances } from '../../src/domain/opening-balances.js';
+import { makePerson } from '../support/decisions.js';
 import { expectDepositInvariants, expectNothingComesOf } from '../support/deposit-facts.js';
 import { type DepositWorld, openDepositWorld } from '../support/deposit-world.js';
 import { movement, openPurse, postNow } from '../support/journal-fixtures.js';
@@ -37,7 +39,8 @@ function fileOf(...lines: string[]): File {
   if ('problems' in openings) throw new Error(JSON.stringify(openings));
   return { hash: createHash('sha256').update(text).digest(), openings };
 }
-const request = (file: File) => requestLedgerImport(queriesOf(console), { ...file, traceId: 'a'.repeat(32) });
+const BY = { userId: null, traceId: 'a'.repeat(32) };
+const request = (file: File) => requestLedgerImport(queriesOf(console), file, BY);
 
 /** Asks for it, lets the sweep come by, and answers what came of it. */
 async function post(file: File): Promise<Pick<LedgerImport, 'state' | 'problems'>> {
@@ -78,9 +81,23 @@ it('the same file is posted once, however often it is asked for and swept', asyn
     await Promise.all([request(file), request(file), world.sweep(), world.sweep()]);
   });
   expect(await wallet('USD')).toBe(2_500n);
-  await expect(world.pool.query(`update sverka.ledger_import set state = 'requested'`)).rejects.toMatchObject({
+  await expect(world.owner.query(`update sverka.ledger_import set state = 'requested'`)).rejects.toMatchObject({
     code: '23514',
   });
+});
+
+it('keeps who asked for it: a person who signed in, or the command line of whoever holds the role', async () => {
+  const file = fileOf(`live,${merchantId},USD,25.00,`);
+  const userId = await makePerson(world.owner, 'importer');
+  const asked = async (by: string | null) => {
+    await requestLedgerImport(queriesOf(console), file, { ...BY, userId: by });
+    return (await findLedgerImport(queriesOf(console), file.hash))?.actor;
+  };
+  await expect(asked(newId('user'))).rejects.toMatchObject({ sqlstate: '42501' });
+  expect(await asked(userId)).toBe(`user:${userId}`);
+  await world.sweep();
+  // What is posted stays so, and so does who asked.
+  expect(await asked(null)).toBe(`user:${userId}`);
 });
 
 it('ten sweeps at once post it once', async () => {
@@ -160,7 +177,7 @@ it('only the console asks for it, and only the worker posts', async () => {
   const file = fileOf(`live,${merchantId},USD,1,`);
   for (const role of ['worker', 'gateway', 'cabinet', 'relay'] as const) {
     const pool = createPool(world.database.urlFor(role), { max: 1, applicationName: 'test' });
-    await expect(requestLedgerImport(queriesOf(pool), { ...file, traceId: 't' })).rejects.toMatchObject({
+    await expect(requestLedgerImport(queriesOf(pool), file, BY)).rejects.toMatchObject({
       sqlstate: '42501',
     });
     await pool.end();

@@ -1,8 +1,12 @@
 import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
+import { CARD_MOVES } from '../../src/domain/card.js';
+import { CARDHOLDER_MOVES } from '../../src/domain/cardholder.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import { DEPOSIT_MOVES_BY_CHOICE } from '../../src/domain/deposit-decision.js';
+import { ISSUANCE_MOVES } from '../../src/domain/issuance.js';
+import { LOAD_MOVES } from '../../src/domain/load.js';
 import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
@@ -40,6 +44,10 @@ describe('the table of moves', () => {
   it.each([
     ['deposit', DEPOSIT_MOVES],
     ['deposit_address', DEPOSIT_ADDRESS_MOVES],
+    ['cardholder', CARDHOLDER_MOVES],
+    ['card', CARD_MOVES],
+    ['issuance', ISSUANCE_MOVES],
+    ['load', LOAD_MOVES],
   ] as const)('of a %s is the same in the code and in the database', async (subject, moves) => {
     const { rows } = await world.owner.query(
       'select from_state as "from", to_state as "to", by_decision as "byDecision" from sverka.state_move where subject_type = $1',
@@ -171,7 +179,7 @@ describe('a deposit', () => {
     for (const to of ['confirming', 'noticed', 'credited', 'final', 'orphaned', 'dropped']) {
       expect([to, await update(id, asUser(to))]).toEqual([to, '42501']);
     }
-    const outcome = `insert into sverka.decision_outcome (decision_id, outcome, detail) values ($1, 'void', 'test')`;
+    const outcome = `select sverka.close_decision($1, 'void', 'test', null)`;
     expect(await tried(world.pool, outcome, [decision])).toBe('done');
     expect(await update(id, asUser('rejected'))).toBe('42501');
     // An acceptance leaves the books as they are: it moves nothing.
@@ -257,9 +265,9 @@ describe('what is written down', () => {
 
   it('an event is written once per type, subject and version', async () => {
     const { id } = await depositIn('completed');
-    const again = `insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data)
-      select $2, type, book, merchant_id, subject_type, subject_id, version, data from sverka.event
-       where subject_id = $1 and type = 'deposit.final'`;
+    const again = `select sverka.tell_events(array[$2], array[type], array[book], array[merchant_id],
+        array[subject_type], array[subject_id], array[version], array[data], array[trace_id])
+      from sverka.event where subject_id = $1 and type = 'deposit.final'`;
     expect(await tried(world.pool, again, [id, newId('event')])).toBe('23505');
   });
 });

@@ -4,6 +4,12 @@ import { confirmedFlow } from './flows/confirmed-flow.js';
 import { deadLetterFlow } from './flows/dead-letter-flow.js';
 import { decisionFlow } from './flows/decision-flow.js';
 import { depositFlow } from './flows/deposit-flow.js';
+import { issuanceAsyncFlow } from './flows/issuance-async-flow.js';
+import { issuanceDecisionFlow, issuanceLinkFlow } from './flows/issuance-decision-flow.js';
+import { issuanceDeclinedFlow } from './flows/issuance-declined-flow.js';
+import { issuanceFlow } from './flows/issuance-flow.js';
+import { issuanceLostFlow } from './flows/issuance-lost-flow.js';
+import { issuancePageFlow } from './flows/issuance-page-flow.js';
 import { lostCreateFlow } from './flows/lost-create-flow.js';
 import { pageFlow } from './flows/page-flow.js';
 import { seenFlow } from './flows/seen-flow.js';
@@ -18,6 +24,13 @@ export const FLOWS: readonly Flow[] = [
   pageFlow,
   addressFlow,
   lostCreateFlow,
+  issuanceFlow,
+  issuanceAsyncFlow,
+  issuanceLostFlow,
+  issuanceDeclinedFlow,
+  issuanceDecisionFlow,
+  issuanceLinkFlow,
+  issuancePageFlow,
   sweepFlow,
   sweepEndFlow,
   deadLetterFlow,

@@ -2,6 +2,7 @@ import { seal } from '../../src/db/seal.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { verifyLedger } from '../../src/db/verify-ledger.js';
 import { brokenDeposits } from '../support/deposit-facts.js';
+import { brokenIssuances } from '../support/issuance-facts.js';
 import { brokenMoney, countMoneyRows } from '../support/money-invariants.js';
 import type { WorkerWorld } from '../support/worker-world.js';
 import type { Flow, Subjects } from './flow.js';
@@ -20,6 +21,7 @@ export async function findViolations(world: WorkerWorld, flow: Pick<Flow, 'truth
   return [
     ...(await brokenMoney(world.owner)),
     ...(await brokenDeposits(world.owner)),
+    ...(await brokenIssuances(world.owner)),
     ...findings.map(({ kind, detail }) => `ledger verify: ${kind}: ${detail}`),
     ...differences(await flow.truth(world), await flow.ours(world)),
   ];

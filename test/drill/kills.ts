@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDepositActivities } from '../../src/activities/deposits.js';
+import { createIssuanceReadActivities } from '../../src/activities/issuance-reads.js';
+import { newTraceId } from '../../src/telemetry/trace.js';
 import { depositInput } from '../support/worker-rows.js';
 import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
 import { addressesAtProvider, addressesInRows } from './address-truth.js';
@@ -7,6 +9,7 @@ import { emptyTally, type Tally } from './cells.js';
 import { depositsAtProvider, depositsInJournal } from './deposit-truth.js';
 import type { Flow } from './flow.js';
 import { differences, findRepeats, findViolations } from './invariants.js';
+import { cardsAtIssuer, cardsOfOurs, decideUnknown } from './issuance-truth.js';
 import { type Load, startLoad } from './load.js';
 import { type ProductWorker, startProductWorker } from './product-worker.js';
 import { createRandom, shuffled } from './random.js';
@@ -23,6 +26,7 @@ const SETTINGS = {
   SVERKA_STANDING_INTERVAL: '2s',
   SVERKA_RECONCILE_INTERVAL: '5s',
   SVERKA_DEPOSIT_POLL_INTERVAL: '5s',
+  SVERKA_ISSUANCE_POLL_INTERVAL: '3s',
   SVERKA_DATABASE_POOL: '20',
 };
 /** How long a kill waits for a moment at which it meets something. */
@@ -30,10 +34,21 @@ const MOMENT_MS = 15_000;
 const QUIET_MS = 2_000;
 const SETTLED_WITHIN_MS = 120_000;
 
-/** The journal and the addresses together. */
-const BOTH: Pick<Flow, 'truth' | 'ours'> = {
-  truth: async (world) => [...(await depositsAtProvider(world)), ...(await addressesAtProvider(world))],
-  ours: async (world) => [...(await depositsInJournal(world)), ...(await addressesInRows(world))],
+/** A slow issuer takes so long, and every new card is missing from reads for a while. */
+const ISSUER_TIMES = { lag_ms: 200, async_ms: 1_500 };
+
+/** Deposits, addresses and cards together. */
+const ALL: Pick<Flow, 'truth' | 'ours'> = {
+  truth: async (world) => [
+    ...(await depositsAtProvider(world)),
+    ...(await addressesAtProvider(world)),
+    ...(await cardsAtIssuer(world)),
+  ],
+  ours: async (world) => [
+    ...(await depositsInJournal(world)),
+    ...(await addressesInRows(world)),
+    ...(await cardsOfOurs(world)),
+  ],
 };
 
 export interface KillOptions {
@@ -50,6 +65,7 @@ export async function runKills(options: KillOptions): Promise<Tally> {
   const repeat = `npm run drill -- --flow load --seed ${options.seed} --minutes ${options.minutes}`;
   const world = await openWorkerWorld({ settings: SETTINGS });
   await widenCommits(world);
+  await world.issuer.drive('POST', '/_sim/times', ISSUER_TIMES);
   const worker = await startProductWorker(world, options.bundlePath);
   const random = createRandom(options.seed);
   const load = await startLoad(world, random);
@@ -72,7 +88,7 @@ export async function runKills(options: KillOptions): Promise<Tally> {
     if (tally.ambiguous === 0) tally.voids.push({ what: 'no commit was in doubt', repeat });
     await settle(world, load);
     await worker.stop();
-    const found = [...(await findViolations(world, BOTH)), ...(await findRepeats(world, readAll(world)))];
+    const found = [...(await findViolations(world, ALL)), ...(await findRepeats(world, readAll(world)))];
     tally.violations.push(...found.map((what) => ({ what, repeat })));
   } catch (error) {
     tally.violations.push({ what: error instanceof Error ? error.message : String(error), repeat });
@@ -129,7 +145,8 @@ async function inCommit({ owner }: WorkerWorld): Promise<boolean> {
 async function inWork({ owner }: WorkerWorld): Promise<boolean> {
   const { rowCount } = await owner.query(
     `select 1 from sverka.inbox where status = 'pending'
-     union all select 1 from sverka.deposit where state in ('noticed', 'confirming') limit 1`,
+     union all select 1 from sverka.deposit where state in ('noticed', 'confirming')
+     union all select 1 from sverka.issuance where state in ('reserved', 'submitted', 'pending', 'unknown') limit 1`,
   );
   return rowCount !== 0;
 }
@@ -141,13 +158,15 @@ async function untilMet(ask: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** Until the provider and we say the same; a merchant asks again for what he has not got. */
+/** Until the providers and we say the same; a merchant asks again for what he has not got, a person decides. */
 async function settle(world: WorkerWorld, load: Load): Promise<void> {
-  const open = `select 1 from sverka.deposit_address where state not in ('active', 'failed')`;
+  const open = `select 1 from sverka.deposit_address where state not in ('active', 'failed')
+    union all select 1 from sverka.issuance where state in ('reserved', 'submitted', 'pending', 'unknown')`;
   let left: string[] = [];
   for (const end = Date.now() + SETTLED_WITHIN_MS; Date.now() < end; await pause(500)) {
     await load.askAgain();
-    left = differences(await BOTH.truth(world), await BOTH.ours(world));
+    await decideUnknown(world);
+    left = differences(await ALL.truth(world), await ALL.ours(world));
     if (left.length === 0 && (await world.owner.query(open)).rowCount === 0) return;
   }
   throw new Error(`After ${SETTLED_WITHIN_MS / 1_000} s this was left: ${left.slice(0, 5).join('; ')}`);
@@ -155,10 +174,13 @@ async function settle(world: WorkerWorld, load: Load): Promise<void> {
 
 function readAll(world: WorkerWorld) {
   const { providerReadDeposit } = createDepositActivities(world.deps);
+  const { providerReadIssuance } = createIssuanceReadActivities(world.deps);
   return {
     async again() {
       const { rows } = await world.owner.query<{ ref: string }>('select provider_ref as ref from sverka.deposit');
       for (const { ref } of rows) await providerReadDeposit({ ...depositInput(ref), absentMs: 0 });
+      const cards = await world.owner.query<{ id: string }>('select id from sverka.issuance');
+      for (const { id } of cards.rows) await providerReadIssuance({ id, traceId: newTraceId(), looks: 0 });
     },
   };
 }

@@ -1,8 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
-import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { startIssuance } from '../../src/client/issuances.js';
+import type { DepositAddressInput, IssuanceInput } from '../../src/contracts/messages.js';
 import { CANARY_CARD } from '../support/deposit-world.js';
+import { type Buyer, issuanceInput, makeBuyer } from '../support/issuance-rows.js';
 import { storeNotification } from '../support/worker-inbox.js';
 import {
   addressInput,
@@ -30,16 +32,23 @@ const OWNERS = 8;
 const RETRY_MS = 200;
 
 /**
- * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, and new addresses, in the
- * proportions of that random row. What cannot be delivered is sent again, as a custodian and a merchant do.
+ * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, new addresses, and cards of a
+ * quick and of a slow issuer whose webhooks were lost, in the proportions of that random row. What cannot be delivered
+ * is sent again, as a custodian and a merchant do.
  */
 export async function startLoad(world: WorkerWorld, random: Random): Promise<Load> {
   const owners = await Promise.all(Array.from({ length: OWNERS }, () => makeKnownAddress(world)));
-  const wishes: DepositAddressInput[] = [];
+  const buyers = await Promise.all(Array.from({ length: OWNERS }, () => makeBuyer(world, { cents: 100_000_000n })));
+  const wishes: (() => Promise<unknown>)[] = [];
   const pending = new Set<Promise<void>>();
   let operations = 0;
   const closing = new AbortController();
-  const ask = (input: DepositAddressInput) => startDepositAddress(world.temporal, input);
+  const ask = async (wish: () => Promise<unknown>) => {
+    wishes.push(wish);
+    await wish().catch(() => undefined);
+  };
+  const askAddress = (input: DepositAddressInput) => ask(() => startDepositAddress(world.temporal, input));
+  const askCard = (input: IssuanceInput) => ask(() => startIssuance(world.temporal, input));
 
   async function one(): Promise<void> {
     const kind = random();
@@ -48,9 +57,10 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
     const waitMs = random() * 2_000;
     if (to === undefined) return;
     if (kind < 0.1) {
-      const input = addressInput(await untilDone(() => makeMerchantRow(world)), 'k');
-      wishes.push(input);
-      await ask(input).catch(() => undefined);
+      await askAddress(addressInput(await untilDone(() => makeMerchantRow(world)), 'k'));
+    } else if (kind < 0.25) {
+      const product = kind < 0.2 ? 'instant' : 'async';
+      await askCard(issuanceInput(buyerOf(buyers, waitMs), `card-${operations}`, { product }));
     } else {
       await deposit(world, to, { kind, amount: String(amount), waitMs });
     }
@@ -71,7 +81,7 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
       await Promise.all(pending);
     },
     async askAgain() {
-      for (const input of wishes) await ask(input).catch(() => undefined);
+      for (const wish of wishes) await wish().catch(() => undefined);
     },
   };
 }
@@ -81,7 +91,7 @@ async function deposit(
   to: KnownAddress,
   { kind, amount, waitMs }: { kind: number; amount: string; waitMs: number },
 ): Promise<void> {
-  const confirmsFirst = kind < 0.35;
+  const confirmsFirst = kind < 0.45;
   const unheard = kind > 0.8;
   const status = confirmsFirst ? 'confirming' : 'completed';
   const ref = await arrive(world, to, { amount, status, replaced_by: CANARY_CARD });
@@ -94,6 +104,12 @@ async function deposit(
   await pause(waitMs);
   await world.custody.drive('PATCH', `/_sim/deposits/${ref}`, { status: 'completed' });
   await notify();
+}
+
+function buyerOf(buyers: readonly Buyer[], any: number): Buyer {
+  const buyer = buyers[Math.floor(any) % OWNERS];
+  if (!buyer) throw new Error('There are no buyers.');
+  return buyer;
 }
 
 /** Sent again until it is taken. */

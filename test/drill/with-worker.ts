@@ -1,9 +1,13 @@
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import type { WorkerWorld } from '../support/worker-world.js';
 
-/** Every account of ours is the same one of the simulator's: pages then come into books of their own. */
+/** Every account of ours is the same one of the simulators': pages then come into books of their own. */
 export function oneAccount(deps: ActivityDeps): ActivityDeps {
-  return { ...deps, custody: ({ book }) => deps.custody({ book, account: 'main-live' }) };
+  return {
+    ...deps,
+    custody: ({ book }) => deps.custody({ book, account: 'main-live' }),
+    issuer: ({ book }) => deps.issuer({ book, account: 'main-live' }),
+  };
 }
 
 /** Lets `work` happen with a sound worker of this process. */

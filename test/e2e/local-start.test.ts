@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { isRunning, sendSignal } from '../../src/local/process-info.js';
+import { readRunFile } from '../../src/local/run-file.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
 import { REPOSITORY_ROOT } from '../support/tree-files.js';
 
@@ -45,10 +46,13 @@ test(
     const run = product.run();
     expect(PROCESSES.filter((name) => !isRunning(run.pids[name] ?? 0))).toEqual([]);
     expect((await fetch(`${run.gatewayUrl}/openapi.json`)).status).toBe(200);
-    expect(run.hooks.map((hook) => [hook.endpoint, hook.secrets.length])).toEqual([
-      ['main-live', 2],
-      ['main-test', 2],
+    expect(run.hooks.map((hook) => [hook.provider, hook.endpoint, hook.secrets.length])).toEqual([
+      ['custody', 'main-live', 2],
+      ['custody', 'main-test', 2],
+      ['issuer', 'main-live', 2],
+      ['issuer', 'main-test', 2],
     ]);
+    expect(Object.keys(run.simulators).toSorted()).toEqual(['custody', 'issuer']);
     expect(run.logins.map(({ user, role, at }) => [user, role, at])).toEqual([
       ['operator', 'operator', 'console'],
       ['admin', 'admin', 'console'],
@@ -85,7 +89,11 @@ test(
   'after kill -9 of the start itself its processes end, and the next start works',
   async () => {
     const product = await folder.start();
+    const file = join(folder.state, 'run.json');
+    expect(readRunFile(file)?.ready).toBe(true);
     await kill(product, 'self');
+    await eventually('nobody is told that it is ready', () => readRunFile(file)?.ready === false);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
     await eventually('its processes are gone', () => folder.leftBehind().length === 0);
     const second = await folder.start();
     expect(await isReady(second, 'worker')).toBe(true);
@@ -116,7 +124,9 @@ test(
   async () => {
     const product = await folder.start();
     const before = product.run();
-    await expect(folder.start()).rejects.toThrow(`Sverka already runs here: process ${before.pids['self']}`);
+    const refused = await folder.start().then(String, (error: Error) => error.message);
+    expect(refused).toContain(`Sverka already runs here: process ${before.pids['self']}`);
+    expect(refused).not.toContain('Starting');
     expect(product.run()).toEqual(before);
     expect(await isReady(product, 'gateway')).toBe(true);
     await product.stop();

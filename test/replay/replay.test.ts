@@ -34,7 +34,14 @@ test('there is a history of every workflow', () => {
     const started = load(name).history.events[0]?.workflowExecutionStartedEventAttributes;
     return (started as { workflowType: { name: string } }).workflowType.name;
   });
-  expect([...new Set(types)].sort()).toEqual(['deposit', 'depositAddress', 'depositReconcile', 'inboxSweep']);
+  expect([...new Set(types)].sort()).toEqual([
+    'deposit',
+    'depositAddress',
+    'depositReconcile',
+    'inboxSweep',
+    'issuance',
+    'issuanceReconcile',
+  ]);
 });
 
 test.each(NAMES)('%s is replayed by the present code [CASES L01]', async (name) => {
@@ -44,6 +51,7 @@ test.each(NAMES)('%s is replayed by the present code [CASES L01]', async (name) 
 test.each([
   ['deposit-nudged', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-address-lost', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['issuance-found', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-parked-open', ['ACTIVITY_TASK_SCHEDULED', 'TIMER_STARTED']],
 ] as const)('%s with its commands in another order is refused', async (name, [first, second]) => {
   const recorded = load(name);
@@ -63,6 +71,25 @@ test('code that does something else first is refused by what it did then', async
     expect([name, await replay(load(name), mutant.path)]).toEqual([name, 'DeterminismViolationError']);
   }
   expect(await replay(load('deposit-reconcile'), mutant.path)).toBeNull();
+  mutant.remove();
+});
+
+test('a create that is sent before its intent is committed is refused by what was done then', async () => {
+  const mutant = await bundleMutant([
+    {
+      file: 'issuance.ts',
+      from: '    seen = await databaseSubmitIssuance({ id, runId, traceId: nudged.traceId, ...after });',
+      to: `    seen = await create({ id, runId, tries: 0, nudged, provider });
+    if (after.after) seen = await databaseSubmitIssuance({ id, runId, traceId: nudged.traceId, ...after });`,
+    },
+  ]);
+  // Of one that was refused nothing is followed.
+  const followed = NAMES.filter((each) => /^issuance-(?!reconcile|refused)/.test(each));
+  expect(followed).toHaveLength(9);
+  for (const name of followed) {
+    expect([name, await replay(load(name), mutant.path)]).toEqual([name, 'DeterminismViolationError']);
+  }
+  expect(await replay(load('issuance-refused'), mutant.path)).toBeNull();
   mutant.remove();
 });
 

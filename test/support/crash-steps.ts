@@ -1,12 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type pg from 'pg';
 import type { ActivityDeps } from '../../src/activities/deps.js';
-import type { CustodyClient } from '../../src/providers/custody/client.js';
 
 /** What an activity is about to do: a statement, a call to the provider, its answer; a crash fits between any two. */
 export interface Step {
   readonly activity: string;
-  /** What the activity is about: a deposit, an address, a request, an account. */
+  /** What the activity is about: a deposit, an address, a card, a request, an account. */
   readonly subject: string;
   /** From 0, in the order of this attempt. */
   readonly number: number;
@@ -60,6 +59,7 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
       ...deps,
       pool: steppedPool(deps.pool, tell),
       custody: (of) => steppedClient(deps.custody(of), tell),
+      issuer: (of) => steppedClient(deps.issuer(of), tell),
       nudgeDeposit: async (input, how) => {
         await tell('call nudgeDeposit');
         return deps.nudgeDeposit(input, how);
@@ -67,6 +67,14 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
       startDepositAddress: async (input) => {
         await tell('call startDepositAddress');
         return deps.startDepositAddress(input);
+      },
+      nudgeIssuance: async (of) => {
+        await tell('call nudgeIssuance');
+        return deps.nudgeIssuance(of);
+      },
+      startIssuance: async (input) => {
+        await tell('call startIssuance');
+        return deps.startIssuance(input);
       },
     },
     activities: (real) =>
@@ -130,7 +138,7 @@ function steppedQuery(runner: pg.Pool | pg.PoolClient, tell: Tell, where: 'alone
   };
 }
 
-function steppedClient(client: CustodyClient, tell: Tell): CustodyClient {
+function steppedClient<Client extends object>(client: Client, tell: Tell): Client {
   return new Proxy(client, {
     get(target, name) {
       const real = bound(target, name);

@@ -3,12 +3,17 @@ import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
+import { createKeyProvider } from '../../src/providers/keys/create-key-provider.js';
+import { keySettings } from '../../src/providers/keys/key-settings.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import type { CrashMessage, CrashPoints } from './crash-child.js';
@@ -61,15 +66,21 @@ function done(kind: 'lost' | 'came', step: Step): void {
 const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'crash-worker' });
 const providers = createProviders(config);
 const temporal = connectTemporal(config);
-const [own] = config.providers;
+const ownAccount = (name: string) => config.providers.find(({ provider }) => provider === name)?.account ?? 'none';
 const deps: ActivityDeps = {
   pool,
   config,
   log: silentLog,
   // Accounts of a test's own are all that of the simulator.
-  custody: ({ book }) => providers.custody({ book, account: own?.account ?? 'none' }),
+  custody: ({ book }) => providers.custody({ book, account: ownAccount('custody') }),
+  issuer: ({ book }) => providers.issuer({ book, account: ownAccount('issuer') }),
+  keys: createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT)),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
+  nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+  startIssuance: (input) => startIssuance(temporal, input),
+  startCardLoad: (input) => startCardLoad(temporal, input),
+  startCardChange: (input) => startCardChange(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -3,6 +3,7 @@ import type { DecisionSubject } from '../../src/contracts/decision.js';
 import { findDeadLetter, hashSeenDeadLetter } from '../../src/db/dead-letters.js';
 import { decisionStage, insertDecision, readDecisionOutcome } from '../../src/db/decisions.js';
 import { readDeposit } from '../../src/db/deposits.js';
+import { findIssuance, hashSeenIssuance } from '../../src/db/issuances.js';
 import { newId } from '../../src/db/new-id.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { hashSeenDeposit } from '../../src/db/weigh-deposits.js';
@@ -19,6 +20,7 @@ export interface Decided {
   readonly type: DecisionSubject;
   readonly id: string;
   readonly choice: string;
+  readonly argument?: string;
   readonly userId: string;
   /** What the person saw; what is there now unless given. */
   readonly seenHash?: Buffer;
@@ -31,6 +33,9 @@ export async function seenNow(pool: pg.Pool, of: { type: DecisionSubject; id: st
   if (of.type === 'deposit') {
     const deposit = await readDeposit(db, of.id);
     if (deposit) return hashSeenDeposit(deposit);
+  } else if (of.type === 'issuance') {
+    const issuance = await findIssuance(db, of.id);
+    if (issuance) return hashSeenIssuance(issuance);
   } else {
     const letter = await findDeadLetter(db, of.id);
     if (letter) return hashSeenDeadLetter(letter);
@@ -46,6 +51,7 @@ export async function decideAs(pool: pg.Pool, of: Decided): Promise<string> {
     subjectId: of.id,
     stage: of.stage ?? (await decisionStage(db, of)),
     choice: of.choice,
+    argument: of.argument ?? null,
     seenHash: of.seenHash ?? (await seenNow(pool, of)),
     userId: of.userId,
     reason: 'a test',

@@ -7,7 +7,7 @@ import { queriesOf } from '../../src/db/transaction.js';
 import { type Listener, listen } from '../../src/http/listen.js';
 import { createRelayApp } from '../../src/http/relay/app.js';
 import { createBatcher } from '../../src/http/relay/batcher.js';
-import { createEndpoints } from '../../src/http/relay/endpoints.js';
+import { createEndpoints, type SealBody } from '../../src/http/relay/endpoints.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { signatureOf } from './deposit-deliveries.js';
 import { TEST_SECRET } from './simulated-custody.js';
@@ -37,25 +37,33 @@ export interface PostOptions {
 
 export async function openTestRelay(
   database: TestDatabase,
-  options: { secrets?: readonly string[]; rateLimit?: number; port?: number; databaseUrl?: string } = {},
+  options: {
+    secrets?: readonly string[];
+    rateLimit?: number;
+    port?: number;
+    databaseUrl?: string;
+    /** For what must be sealed; left out, nothing of it is kept. */
+    seal?: SealBody;
+  } = {},
 ): Promise<TestRelay> {
   const pool = createPool(options.databaseUrl ?? database.urlFor('relay'), { max: 4, applicationName: 'test-relay' });
   const db = queriesOf(pool);
   const nudges: string[] = [];
   const counts = { rejected: 0, failed: 0 };
   const clock = { aheadMs: 0 };
-  const provider = (book: 'live' | 'test', webhookSecrets: readonly string[]): ProviderConfig => ({
-    provider: 'custody',
-    book,
-    account: `main-${book}`,
-    url: 'http://127.0.0.1:9',
-    apiKey: 'unused',
-    webhookSecrets,
-  });
+  const accounts = (book: 'live' | 'test', webhookSecrets: readonly string[]): ProviderConfig[] =>
+    (['custody', 'issuer'] as const).map((provider) => ({
+      provider,
+      book,
+      account: `main-${book}`,
+      url: 'http://127.0.0.1:9',
+      apiKey: 'unused',
+      webhookSecrets,
+    }));
   const app = createRelayApp({
     endpoints: createEndpoints(
-      [provider('live', options.secrets ?? [TEST_SECRET]), provider('test', [`t${TEST_SECRET}`])],
-      () => Date.now() + clock.aheadMs,
+      [...accounts('live', options.secrets ?? [TEST_SECRET]), ...accounts('test', [`t${TEST_SECRET}`])],
+      { now: () => Date.now() + clock.aheadMs, ...(options.seal ? { seal: options.seal } : {}) },
     ),
     log: silentLog,
     rateLimit: options.rateLimit ?? 10_000,

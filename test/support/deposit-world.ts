@@ -23,6 +23,7 @@ import { newTraceId } from '../../src/telemetry/trace.js';
 import { sumOfEntries } from './money-invariants.js';
 import { type DrivenAnswer, TEST_SECRET, type Truth } from './simulated-custody.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
+import { testKeyring } from './test-keyring.js';
 
 export const SOURCE = { book: 'live', provider: 'custody', account: 'main-live' } as const;
 /** Stands in every free text that a test sends where only ids belong; it must turn up nowhere. */
@@ -173,11 +174,17 @@ function makeDeps(
     config,
     log: silentLog,
     custody: (of) => (of.account === SOURCE.account ? client : providers.custody(of)),
+    issuer: providers.issuer,
+    keys: testKeyring().keys,
     nudgeDeposit: async ({ ref }, { start }) => {
       nudges.push({ ref, start });
       return 'nudged';
     },
     startDepositAddress: async (input) => void restarted.push(input),
+    nudgeIssuance: async () => 'nudged',
+    startIssuance: async () => 'started',
+    startCardLoad: async () => undefined,
+    startCardChange: async () => undefined,
   };
   return { deps, nudges, restarted, providers };
 }

@@ -30,7 +30,9 @@ export async function openCreatingGateway(): Promise<CreatingGateway> {
     creating.started.push(input);
     return creating.start(input, deadlineMs);
   };
-  const gateway = await openTestGateway({ starts: { depositAddress, isRunning: async () => creating.running } });
+  const gateway = await openTestGateway({
+    starts: { depositAddress, findRunning: async () => (creating.running ? {} : null) },
+  });
   const creating: CreatingGateway = {
     gateway,
     merchant: await makeMerchant(gateway.tx),

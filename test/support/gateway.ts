@@ -2,13 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import type pg from 'pg';
 import { newId } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
-import { queriesOf, type Tx } from '../../src/db/transaction.js';
+import { retrying } from '../../src/db/retrying.js';
+import { inTransaction, queriesOf, type Tx } from '../../src/db/transaction.js';
 import type { Book } from '../../src/domain/books.js';
 import { createGatewayApp } from '../../src/http/gateway/app.js';
 import type { GatewayDeps, Starts } from '../../src/http/gateway/call.js';
 import { type Listener, listen } from '../../src/http/listen.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
+import { memoryKeys } from './memory-keys.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
 
 /** A merchant with keys of both books. */
@@ -56,11 +58,24 @@ const PROVIDERS: GatewayDeps['config']['providers'] = (['live', 'test'] as const
   webhookSecrets: ['x'.repeat(32)],
 }));
 
+const FINGERPRINT_KEY = 'a fingerprint key that only tests have';
+let keys: ReturnType<typeof memoryKeys> | null = null;
+
+/** The keys that open what a test's gateway has sealed; made when first asked for. */
+export function testKeys(): ReturnType<typeof memoryKeys> {
+  keys ??= memoryKeys('k-1', 'k-2');
+  return keys;
+}
+
 export async function openTestGateway(
   options: {
     starts?: Partial<Starts>;
     limit?: number;
     providers?: GatewayDeps['config']['providers'];
+    /** Other than the key `k-1` of `testKeys`; null for none. */
+    publicKey?: GatewayDeps['publicKey'];
+    /** Null for none. */
+    fingerprintKey?: string | null;
     /** Another database than its own, such as one that is not there. */
     databaseUrl?: string;
   } = {},
@@ -78,14 +93,21 @@ export async function openTestGateway(
       providers: options.providers ?? PROVIDERS,
       SVERKA_RATE_LIMIT: options.limit ?? 100_000,
       SVERKA_RATE_LIMIT_WINDOW: 60_000,
+      SVERKA_FINGERPRINT_KEY:
+        options.fingerprintKey === undefined ? FINGERPRINT_KEY : (options.fingerprintKey ?? undefined),
     },
     db: queriesOf(pool),
+    transact: (work) => retrying(() => inTransaction(pool, work)),
+    publicKey: options.publicKey === undefined ? () => testKeys().publicKey('k-1') : options.publicKey,
     log: createLog({ process: 'gateway', level: 'info', stream }),
     metrics: createMetrics(),
     stopping: () => gateway.stopping,
     starts: {
       depositAddress: async () => ({ kind: 'not_sent' }),
-      isRunning: async () => false,
+      issuance: async () => ({ kind: 'not_sent' }),
+      cardLoad: async () => ({ kind: 'not_sent' }),
+      cardChange: async () => undefined,
+      findRunning: async () => null,
       ...options.starts,
     },
   });

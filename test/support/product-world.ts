@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type pg from 'pg';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
+import { keyFiles } from '../../src/local/key-files.js';
 import { choosePorts } from '../../src/local/ports.js';
 import { startCustodySimulator } from '../../src/providers/custody/simulator.js';
+import { ensureKeyring } from '../../src/providers/keys/keyring-file.js';
 import { signatureOf } from './deposit-deliveries.js';
 import { makeMerchant, type TestMerchant } from './gateway.js';
 import { type ProductProcess, startProduct } from './product-process.js';
@@ -68,6 +73,7 @@ export async function openProductWorld(options: {
     accounts: [{ book: 'live', apiKey: 'live-key', hookUrl, webhookSecret: TEST_SECRET }],
     webhookRetryDelaysMs: Array.from({ length: HOOK_RETRIES }, () => HOOK_RETRY_MS),
   });
+  const keys = makeKeys();
   const shared = {
     TEMPORAL_ADDRESS: testTemporal().address,
     TEMPORAL_NAMESPACE: await makeNamespace(),
@@ -78,6 +84,7 @@ export async function openProductWorld(options: {
     SVERKA_LIVE_CUSTODY_URL: simulator.url,
     SVERKA_LIVE_CUSTODY_API_KEY: 'live-key',
     SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: TEST_SECRET,
+    ...keys.settings,
     ...settings,
   };
   const env: ProductWorld['env'] = (role) => ({ ...shared, DATABASE_URL: database.urlFor(role) });
@@ -116,7 +123,22 @@ export async function openProductWorld(options: {
       await Promise.all([gateway, relay, worker].map((process) => process.stop()));
       await simulator.close();
       await owner.end();
+      keys.remove();
     },
+  };
+}
+
+function makeKeys() {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-world-'));
+  const files = keyFiles(folder);
+  ensureKeyring(files);
+  return {
+    settings: {
+      SVERKA_KEYRING_FILE: files.keyring,
+      SVERKA_PUBLIC_KEYS_FILE: files.publicKeys,
+      SVERKA_FINGERPRINT_KEY: 'a fingerprint key that only tests have',
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
 

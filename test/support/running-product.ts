@@ -51,8 +51,9 @@ export function productFolder(): ProductFolder {
 export async function eventually<T>(
   what: string,
   ask: () => T | Promise<T>,
+  withinMs: number = UP_WITHIN_MS,
 ): Promise<Exclude<T, null | undefined | false>> {
-  const until = performance.now() + UP_WITHIN_MS;
+  const until = performance.now() + withinMs;
   for (;;) {
     const answer = await ask();
     if (answer !== null && answer !== undefined && answer !== false) {

@@ -87,6 +87,26 @@ export async function startSimulatedCustody(
   const timeoutMs = options.timeoutMs ?? 2_000;
   const live = createCustodyClient({ url, apiKey: 'live-key', timeoutMs });
   const test = createCustodyClient({ url, apiKey: 'test-key', timeoutMs });
+  const { drive, truth } = driverOf(url);
+  return {
+    url,
+    live,
+    test,
+    liveHooks,
+    testHooks,
+    hookAnswers,
+    drive,
+    truth,
+    async close() {
+      await Promise.all([live.close(), test.close()]);
+      await simulator.close();
+      await Promise.all([liveHooks.close(), testHooks.close()]);
+    },
+  };
+}
+
+/** Drives the simulator at this address over `/_sim`. */
+export function driverOf(url: string): Pick<SimulatedCustody, 'drive' | 'truth'> {
   const drive: SimulatedCustody['drive'] = async (method, path, body) => {
     const answer = await fetch(`${url}${path}`, {
       method,
@@ -96,21 +116,7 @@ export async function startSimulatedCustody(
     if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
     return JSON.parse(text);
   };
-  return {
-    url,
-    live,
-    test,
-    liveHooks,
-    testHooks,
-    hookAnswers,
-    drive,
-    truth: async () => JSON.parse(JSON.stringify(await drive('GET', '/_sim/truth'))),
-    async close() {
-      await Promise.all([live.close(), test.close()]);
-      await simulator.close();
-      await Promise.all([liveHooks.close(), testHooks.close()]);
-    },
-  };
+  return { drive, truth: async () => JSON.parse(JSON.stringify(await drive('GET', '/_sim/truth'))) };
 }
 
 type Fact<T> = Exclude<T, null | undefined | false>;

@@ -1,5 +1,9 @@
+import { CARD_MOVES } from '../../src/domain/card.js';
+import { CARDHOLDER_MOVES } from '../../src/domain/cardholder.js';
 import { DEPOSIT_MOVES } from '../../src/domain/deposit.js';
 import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
+import { ISSUANCE_MOVES } from '../../src/domain/issuance.js';
+import { LOAD_MOVES } from '../../src/domain/load.js';
 import type { StateMove } from '../../src/domain/states.js';
 
 /** Every subject with a state; a later capability adds its line. */
@@ -10,6 +14,10 @@ export const SUBJECTS: readonly {
 }[] = [
   { type: 'deposit_address', title: 'Deposit address', moves: DEPOSIT_ADDRESS_MOVES },
   { type: 'deposit', title: 'Deposit', moves: DEPOSIT_MOVES },
+  { type: 'cardholder', title: 'Cardholder', moves: CARDHOLDER_MOVES },
+  { type: 'card', title: 'Card', moves: CARD_MOVES },
+  { type: 'issuance', title: 'Issuance', moves: ISSUANCE_MOVES },
+  { type: 'load', title: 'Load', moves: LOAD_MOVES },
 ];
 
 /** `docs/reference/states.md`: the diagrams are made from the tables that the code and the database go by. */

@@ -1,13 +1,17 @@
+import { startCardChange } from '../../src/client/card-changes.js';
 import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
-import { isRequestRunning } from '../../src/client/request-progress.js';
+import { requestIssuance } from '../../src/client/issuances.js';
+import { requestCardLoad } from '../../src/client/loads.js';
+import { findRunningRequest } from '../../src/client/request-progress.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { createPool } from '../../src/db/pool.js';
-import { queriesOf } from '../../src/db/transaction.js';
+import { inTransaction, queriesOf } from '../../src/db/transaction.js';
 import { createGatewayApp } from '../../src/http/gateway/app.js';
 import { listen } from '../../src/http/listen.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { makeMerchant, type TestMerchant } from './gateway.js';
+import { testKeyring } from './test-keyring.js';
 import { addressRow } from './worker-rows.js';
 import type { WorkerWorld } from './worker-world.js';
 
@@ -24,7 +28,17 @@ export interface WorldGateway {
   /** `POST /v1/deposit-addresses` with that Idempotency-Key. */
   create(merchant: TestMerchant, key: string, options?: CreateOptions): Promise<GatewayAnswer>;
   get(merchant: TestMerchant, path: string): Promise<GatewayAnswer>;
+  /** `DELETE` of a cardholder. */
+  erase(merchant: TestMerchant, path: string): Promise<GatewayAnswer>;
+  /** Any POST with that Idempotency-Key. */
+  post(merchant: TestMerchant, path: string, call: PostCall): Promise<GatewayAnswer>;
   close(): Promise<void>;
+}
+
+export interface PostCall {
+  readonly key: string;
+  readonly body?: object;
+  readonly prefer?: string;
 }
 
 export interface CreateOptions {
@@ -46,14 +60,23 @@ export async function openWorldGateway(
   };
   const temporal = connectTemporal(config);
   const app = createGatewayApp({
-    config: { ...config, SVERKA_RATE_LIMIT: 100_000 },
+    config: { ...config, SVERKA_RATE_LIMIT: 100_000, SVERKA_FINGERPRINT_KEY: 'a fingerprint key that only tests have' },
     db: queriesOf(pool),
-    log: createLog({ process: 'gateway', level: 'silent' }),
+    transact: (work) => inTransaction(pool, work),
+    publicKey: testKeyring().publicKey,
+    log: createLog({
+      process: 'gateway',
+      level: 'error',
+      stream: { write: (l: string) => void process.stderr.write(l) },
+    }),
     metrics: createMetrics(),
     stopping: () => false,
     starts: {
       depositAddress: (input, deadlineMs) => requestDepositAddress(temporal, input, deadlineMs),
-      isRunning: (of) => isRequestRunning(temporal, of),
+      issuance: (input, deadlineMs) => requestIssuance(temporal, input, deadlineMs),
+      cardLoad: (input, deadlineMs) => requestCardLoad(temporal, input, deadlineMs),
+      cardChange: (input) => startCardChange(temporal, input),
+      findRunning: (of) => findRunningRequest(temporal, of),
     },
   });
   const listener = await listen(app.fetch, { host: '127.0.0.1', port: 0 });
@@ -61,20 +84,25 @@ export async function openWorldGateway(
     const response = await fetch(listener.url + path, init);
     return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
   };
+  const post: WorldGateway['post'] = (merchant, path, { key, body, prefer }) =>
+    call(path, {
+      method: 'POST',
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      headers: {
+        authorization: `Bearer ${merchant.keys.live}`,
+        'content-type': 'application/json',
+        'idempotency-key': key,
+        ...(prefer !== undefined && { prefer }),
+      },
+    });
   return {
     temporal,
     create: (merchant, key, { body = { network: 'tron' }, prefer } = {}) =>
-      call('/v1/deposit-addresses', {
-        method: 'POST',
-        body: JSON.stringify(body),
-        headers: {
-          authorization: `Bearer ${merchant.keys.live}`,
-          'content-type': 'application/json',
-          'idempotency-key': key,
-          ...(prefer !== undefined && { prefer }),
-        },
-      }),
+      post(merchant, '/v1/deposit-addresses', { key, body, ...(prefer !== undefined && { prefer }) }),
+    post,
     get: (merchant, path) => call(path, { headers: { authorization: `Bearer ${merchant.keys.live}` } }),
+    erase: (merchant, path) =>
+      call(path, { method: 'DELETE', headers: { authorization: `Bearer ${merchant.keys.live}` } }),
     async close() {
       await listener.close(0);
       await temporal.connection.close();

@@ -4,18 +4,22 @@ import { acceptDeliveries, type Delivery } from '../../src/db/inbox.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
 import type { WorkerWorld } from './worker-world.js';
 
-/** Stores a notification of that deposit as the relay does, and tells nobody. */
-export async function storeNotification({ tx }: WorkerWorld, ref: string): Promise<void> {
+/** Stores a notification of that deposit, or that card, as the relay does, and tells nobody. */
+export async function storeNotification(
+  { tx }: WorkerWorld,
+  ref: string,
+  type: 'deposit' | 'card' = 'deposit',
+): Promise<void> {
   const deliveryId = randomUUID();
   const delivery: Delivery = {
-    provider: 'custody',
+    provider: type === 'deposit' ? 'custody' : 'issuer',
     endpoint: 'main-live',
     book: 'live',
     deliveryId,
     body: Buffer.from(deliveryId),
     bodyHash: createHash('sha256').update(deliveryId).digest(),
-    eventType: 'deposit.changed',
-    subject: { type: 'deposit', ref },
+    eventType: `${type}.changed`,
+    subject: { type, ref },
     parkedReason: null,
     traceId: newTraceId(),
   };

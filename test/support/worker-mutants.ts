@@ -32,7 +32,9 @@ export async function bundleMutant(mutations: readonly Mutation[]): Promise<Muta
   for (const layer of LAYERS) cpSync(join(REPOSITORY, 'src', layer), join(folder, layer), { recursive: true });
   for (const mutation of mutations) mutate(join(folder, 'workflows', mutation.file), mutation);
   const workflowsPath = join(folder, 'workflows', 'index.ts');
-  const { code } = await bundleWorkflowCode({ workflowsPath, logger: new DefaultLogger('ERROR') });
+  const failureConverterPath = join(folder, 'workflows', 'failure-converter.cjs');
+  const logger = new DefaultLogger('ERROR');
+  const { code } = await bundleWorkflowCode({ workflowsPath, failureConverterPath, logger });
   const path = join(folder, 'bundle.js');
   writeFileSync(path, code);
   return { path, code, remove: () => rmSync(folder, { recursive: true, force: true }) };

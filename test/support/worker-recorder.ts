@@ -4,6 +4,7 @@ import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { depositAddressWorkflowId, depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { playIssuances } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
 import { historyOf } from './worker-history.js';
 import { notificationsOf, startSweep, storeNotification } from './worker-inbox.js';
@@ -18,12 +19,22 @@ export interface RecordedHistory {
 
 const WITHIN_MS = 10_000;
 
-/** Runs each flow once against real servers and answers its history by name: one per workflow and path. */
-export async function recordHistories(): Promise<ReadonlyMap<string, RecordedHistory>> {
-  const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s' } });
+/**
+ * Runs each flow once against real servers and answers its history by name, as it stands in Temporal: one per workflow
+ * and path. `settings` are names of `src/config.ts`.
+ */
+export async function recordHistories(
+  settings: Readonly<Record<string, string>> = {},
+): Promise<ReadonlyMap<string, RecordedHistory>> {
+  const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s', ...settings } });
   const worker = await world.startWorker();
   try {
-    const ids = { ...(await playDeposits(world)), ...(await playAddresses(world)), ...(await playStanding(world)) };
+    const ids = {
+      ...(await playDeposits(world)),
+      ...(await playAddresses(world)),
+      ...(await playIssuances(world)),
+      ...(await playStanding(world)),
+    };
     const recorded = await Promise.all(
       Object.entries(ids).map(async ([name, workflowId]) => [name, await record(world, workflowId)] as const),
     );

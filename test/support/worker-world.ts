@@ -1,11 +1,14 @@
 import type { Context } from '@temporalio/activity';
-import { DefaultLogger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
+import { DefaultLogger, type Logger, NativeConnection, Runtime, type Worker } from '@temporalio/worker';
 import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
+import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
+import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
@@ -15,15 +18,18 @@ import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import { type SimulatedCustody, startSimulatedCustody, TEST_SECRET } from './simulated-custody.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
+import { testKeyring } from './test-keyring.js';
 import { testTemporal, uniqueTaskQueue } from './test-temporal.js';
+import { startWorldIssuer, type WorldIssuer } from './world-issuer.js';
 
-/** Everything a flow needs but a worker: database, simulated custodian, Temporal, and the deps of activities. */
+/** Everything a flow needs but a worker: database, simulated providers, Temporal, and the deps of activities. */
 export interface WorkerWorld {
   readonly database: TestDatabase;
   /** The owner of the database: for what a test prepares and asserts. */
   readonly owner: pg.Pool;
   readonly tx: Tx;
   readonly custody: SimulatedCustody;
+  readonly issuer: WorldIssuer;
   readonly temporal: Temporal;
   readonly config: Config;
   /** What a process of ours would be given. */
@@ -41,6 +47,8 @@ export interface WorkerOptions {
   readonly maxCachedWorkflows?: number;
   /** Where this worker works, when that is not where the world is. */
   readonly namespace?: string;
+  /** Other keys of payloads than the world's; null: none. */
+  readonly keysFile?: string | null;
   /** Wraps what activities are given: gates, counters, lost answers. */
   readonly deps?: (deps: ActivityDeps) => ActivityDeps;
   /** Wraps or replaces the activities themselves. */
@@ -69,7 +77,11 @@ const SETTINGS = {
 export async function openWorkerWorld(
   options: { settings?: Readonly<Record<string, string>>; namespace?: string; address?: string } = {},
 ): Promise<WorkerWorld> {
-  const [database, custody] = await Promise.all([openTestDatabase(), startSimulatedCustody()]);
+  const [database, custody, issuer] = await Promise.all([
+    openTestDatabase(),
+    startSimulatedCustody(),
+    startWorldIssuer(),
+  ]);
   const { address, namespace } = testTemporal();
   const env = {
     ...SETTINGS,
@@ -78,6 +90,8 @@ export async function openWorkerWorld(
     TEMPORAL_NAMESPACE: options.namespace ?? namespace,
     SVERKA_TASK_QUEUE: uniqueTaskQueue(),
     ...custodySettings(custody.url),
+    ...issuer.settings,
+    SVERKA_KEYRING_FILE: testKeyring().file,
     ...options.settings,
   };
   const config = loadConfig(env);
@@ -90,8 +104,14 @@ export async function openWorkerWorld(
     config,
     log: silentLog,
     custody: providers.custody,
+    issuer: providers.issuer,
+    keys: testKeyring().keys,
     nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
     startDepositAddress: (input) => startDepositAddress(temporal, input),
+    nudgeIssuance: (of) => nudgeIssuance(temporal, of),
+    startIssuance: (input) => startIssuance(temporal, input),
+    startCardLoad: (input) => startCardLoad(temporal, input),
+    startCardChange: (input) => startCardChange(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {
@@ -99,6 +119,7 @@ export async function openWorkerWorld(
     owner,
     tx: queriesOf(owner),
     custody,
+    issuer,
     temporal,
     config,
     env,
@@ -113,7 +134,7 @@ export async function openWorkerWorld(
       await native?.close();
       await temporal.connection.close();
       await Promise.all([providers.close(), pool.end(), owner.end()]);
-      await Promise.all([database.close(), custody.close()]);
+      await Promise.all([database.close(), custody.close(), issuer.close()]);
     },
   };
   return world;
@@ -125,11 +146,11 @@ let installed = false;
  * Once in a process: what the SDK warns of is not part of a test's output. Only where a worker follows, for without
  * one nothing would ever end the runtime, nor the process.
  */
-export function installRuntime(): void {
+export function installRuntime(logger: Logger = new DefaultLogger('ERROR')): void {
   if (installed) return;
   installed = true;
   Runtime.install({
-    logger: new DefaultLogger('ERROR'),
+    logger,
     shutdownSignals: [],
     telemetryOptions: { logging: { filter: { core: 'ERROR', other: 'ERROR' }, forward: {} } },
   });
@@ -149,7 +170,7 @@ function custodySettings(url: string): Record<string, string> {
 async function startWorkers(
   world: WorkerWorld,
   connection: NativeConnection,
-  { bundlePath, maxCachedWorkflows, namespace, deps, activities }: WorkerOptions,
+  { bundlePath, maxCachedWorkflows, namespace, keysFile, deps, activities }: WorkerOptions,
 ): Promise<RunningWorker> {
   const given = deps ? deps(world.deps) : world.deps;
   const created = createActivities(given);
@@ -159,6 +180,8 @@ async function startWorkers(
       ...world.config,
       SVERKA_WORKFLOW_BUNDLE: bundlePath ?? testTemporal().bundlePath,
       TEMPORAL_NAMESPACE: namespace ?? world.config.TEMPORAL_NAMESPACE,
+      SVERKA_PAYLOAD_KEYS_FILE:
+        keysFile === undefined ? world.config.SVERKA_PAYLOAD_KEYS_FILE : (keysFile ?? undefined),
     },
     activities: activities ? activities(created) : created,
     interceptor: (context: Context) => createActivityInterceptor(given, context),

@@ -25,7 +25,7 @@ function offered(...words: string[]): string[] {
 it('bash completes nouns, verbs, their options and the books', () => {
   expect(offered('dep')).toEqual(['deposits']);
   expect(offered('')).toEqual(expect.arrayContaining(['doctor', 'trace', 'merchants', 'keys', 'ledger', 'schedules']));
-  expect(offered('keys', '')).toEqual(['create', 'list', 'revoke']);
+  expect(offered('keys', '')).toEqual(['create', 'list', 'revoke', 'rotate-encryption']);
   expect(offered('keys', 'create', '--re')).toEqual(['--read-only', '--reason']);
   expect(offered('keys', 'create', 'mer_1', '--read')).toEqual(['--read-only']);
   expect(offered('keys', 'list', '--read')).toEqual(['']);

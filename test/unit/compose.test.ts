@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
-import { loadConfig } from '../../src/config.js';
+import { parse, stringify } from 'yaml';
+import { loadCodecConfig, loadConfig } from '../../src/config.js';
 import { PRODUCT_PROCESSES } from '../../src/local/product-children.js';
 import { LOGIN_ROLES } from '../../src/local/role-passwords.js';
 import { SEARCH_ATTRIBUTES } from '../../src/local/temporal.js';
@@ -14,6 +15,8 @@ const read = (path: string) => readFileSync(join(REPOSITORY_ROOT, path), 'utf8')
 const content = read('docker-compose.yml');
 const values = madeEnvironment();
 const { services } = readCompose(content, values);
+/** With encrypted payloads: what `-f docker-compose.yml -f deploy/encrypt-payloads.yml` makes of both. */
+const encrypted = stringify(merged(parsed(content), parsed(read('deploy/encrypt-payloads.yml'))));
 
 test('the file is sound: every member known, every reference to something that is there', () => {
   expect(composeFileProblems(REPOSITORY_ROOT)).toEqual([]);
@@ -57,7 +60,7 @@ test.each<[what: string, from: string, to: string, because: RegExp]>([
 });
 
 test('deploy/make-env.sh writes every variable, and no two the same; what exists stays', () => {
-  expect(Object.keys(values).toSorted()).toEqual(composeVariables(content));
+  expect(Object.keys(values).toSorted()).toEqual(composeVariables(encrypted));
   expect(new Set(Object.values(values)).size).toBe(Object.keys(values).length);
 });
 
@@ -66,28 +69,33 @@ test.each(PRODUCT_PROCESSES)('the %s is a service, and its own configuration acc
   expect(service?.command?.at(-1)).toBe(`src/${name}.ts`);
   const environment = service?.environment ?? {};
   const { providers } = loadConfig(environment);
-  if (name !== 'simulators') expect(providers.map(({ account }) => account)).toEqual(['main-live', 'main-test']);
+  const configured = providers.map(({ provider, account }) => `${provider} ${account}`);
+  if (name !== 'simulators') {
+    expect(configured).toEqual(['custody main-live', 'custody main-test', 'issuer main-live', 'issuer main-test']);
+  }
   // What the configuration does not know it ignores: a misspelt setting would have its default.
   const known = read('src/config.ts');
   const isKnown = (key: string) =>
-    known.includes(key) || /^SVERKA_(LIVE|TEST)_CUSTODY_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
+    known.includes(key) || /^SVERKA_(LIVE|TEST)_(CUSTODY|ISSUER)_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
   expect(Object.keys(environment).filter((key) => !isKnown(key))).toEqual([]);
 });
 
-test('the simulators play the accounts that the product is configured for', () => {
-  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as {
-    custody: { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] };
-  };
-  const { providers, SVERKA_RELAY_PORT } = loadConfig(services['relay']?.environment ?? {});
-  expect(played.custody.accounts).toEqual(
+test.each(['custody', 'issuer'] as const)('the simulated %s plays the accounts that the product has', (name) => {
+  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as Record<
+    typeof name,
+    { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] }
+  >;
+  const config = loadConfig(services['relay']?.environment ?? {});
+  const providers = config.providers.filter(({ provider }) => provider === name);
+  expect(played[name].accounts).toEqual(
     providers.map(({ book, account, apiKey, webhookSecrets }) => ({
       book,
       apiKey,
-      hookUrl: `http://relay:${SVERKA_RELAY_PORT}/hooks/custody/${account}`,
+      hookUrl: `http://relay:${config.SVERKA_RELAY_PORT}/hooks/${name}/${account}`,
       webhookSecret: webhookSecrets[0],
     })),
   );
-  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played.custody.port}`]));
+  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played[name].port}`]));
 });
 
 test('migrate gives a password to each role that a service logs in as', () => {
@@ -97,6 +105,41 @@ test('migrate gives a password to each role that a service logs in as', () => {
     expect(services[name]?.environment?.['DATABASE_URL']).toMatch(new RegExp(`^postgres://sverka_${name}:`));
     expect(given).toContain(`SVERKA_${name.toUpperCase()}_PASSWORD`);
   }
+});
+
+test('only the worker is given the private keys, and nothing else than the making of them may write there', () => {
+  const mounts = Object.entries(services).flatMap(([name, { volumes = [] }]) =>
+    volumes.map((volume) => [name, volume]),
+  );
+  expect(mounts.filter(([, volume]) => volume?.startsWith('private-keys:'))).toEqual([
+    ['worker', 'private-keys:/var/lib/sverka-keys/private:ro'],
+    ['keys', 'private-keys:/var/lib/sverka-keys/private'],
+  ]);
+  const named = Object.entries(services).filter(([, { environment = {} }]) => 'SVERKA_KEYRING_FILE' in environment);
+  expect(named.map(([name]) => name)).toEqual(['worker', 'keys']);
+});
+
+const PAYLOAD_KEYS = 'payload-keys:/var/lib/sverka-payload-keys:ro';
+
+test('with encrypted payloads each process that speaks to Temporal has the keys, and the UI finds the codec', () => {
+  expect(composeProblems(encrypted, REPOSITORY_ROOT)).toEqual([]);
+  const { services: all } = readCompose(encrypted, values);
+  const codec = loadCodecConfig(all['codec']?.environment ?? {});
+  const path = codec.SVERKA_PAYLOAD_KEYS_FILE;
+  for (const name of ['worker', 'gateway', 'relay', 'cli', 'codec']) {
+    expect([name, all[name]?.environment?.['SVERKA_PAYLOAD_KEYS_FILE']]).toEqual([name, path]);
+    expect([name, all[name]?.volumes]).toEqual([name, expect.arrayContaining([PAYLOAD_KEYS])]);
+    expect(Object.keys(all[name]?.depends_on ?? {})).toContain('payload-keys');
+  }
+  expect(all['payload-keys']?.command?.at(-1)).toBe(path);
+  const ui = all['temporal-ui'];
+  expect(codec.SVERKA_CODEC_UI_ORIGIN).toBe(`http://127.0.0.1:${ui?.ports?.[0]?.split(':')[1]}`);
+  const endpoint = `http://127.0.0.1:${all['codec']?.ports?.[0]?.split(':')[1]}/codec`;
+  expect(ui?.environment).toMatchObject({
+    TEMPORAL_CODEC_ENDPOINT: endpoint,
+    TEMPORAL_CODEC_INCLUDE_CREDENTIALS: 'true',
+    TEMPORAL_DISABLE_WRITE_ACTIONS: 'true',
+  });
 });
 
 test('the search attributes that are made are those of the code', () => {
@@ -126,6 +169,21 @@ test('the image is made of files that are there and that .dockerignore lets thro
   }
 });
 
+function parsed(text: string): Record<string, unknown> {
+  return parse(text, { merge: true });
+}
+
+/** As compose merges two files: maps by member, lists one behind the other, and else the second wins. */
+function merged(one: unknown, two: unknown): unknown {
+  if (Array.isArray(one) && Array.isArray(two)) return [...one, ...two];
+  if (!isMap(one) || !isMap(two)) return two;
+  return { ...one, ...Object.fromEntries(Object.entries(two).map(([name, of]) => [name, merged(one[name], of)])) };
+}
+
+function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** What deploy/make-env.sh writes; run twice, as a person would. */
 function madeEnvironment(): Record<string, string> {
   const folder = mkdtempSync(join(tmpdir(), 'sverka-env-'));
@@ -136,6 +194,13 @@ function madeEnvironment(): Record<string, string> {
     const made = readFileSync(file, 'utf8');
     make();
     expect(readFileSync(file, 'utf8')).toBe(made);
+    // A file of an earlier version gets what is new, and keeps what it has.
+    const [first, ...others] = made.split('\n').toSorted().filter(Boolean);
+    writeFileSync(file, `${others.join('\n')}\n`);
+    make();
+    const completed = readFileSync(file, 'utf8').split('\n').toSorted().filter(Boolean);
+    expect(completed.slice(1)).toEqual(others);
+    expect(completed[0]?.split('=')[0]).toBe(first?.split('=')[0]);
     return parseEnv(made) as Record<string, string>;
   } finally {
     rmSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-import { loadConfig } from '../../src/config.js';
+import { loadCodecConfig, loadConfig } from '../../src/config.js';
 
 const env = (settings: Record<string, string> = {}) => ({ DATABASE_URL: 'postgres://one/two', ...settings });
 
@@ -18,4 +18,23 @@ test.each([
 test('one error names each bad value', () => {
   const load = () => loadConfig(env({ SVERKA_BREAKER_OPEN: '1 minute', SVERKA_SWEEP_INTERVAL: '0s' }));
   expect(load).toThrow(/SVERKA_SWEEP_INTERVAL[^]*SVERKA_BREAKER_OPEN/);
+});
+
+test('the codec needs keys, a token and the origin of the UI, and no database', () => {
+  expect(() => loadCodecConfig({})).toThrow(/SVERKA_PAYLOAD_KEYS_FILE[^]*SVERKA_CODEC_TOKEN[^]*SVERKA_CODEC_UI_ORIGIN/);
+  const usable = {
+    SVERKA_PAYLOAD_KEYS_FILE: '/keys.json',
+    SVERKA_CODEC_TOKEN: 'x'.repeat(32),
+    SVERKA_CODEC_UI_ORIGIN: 'http://127.0.0.1:8233',
+  };
+  expect(loadCodecConfig(usable)).toMatchObject({ SVERKA_CODEC_PORT: 8082, SVERKA_HOST: '127.0.0.1' });
+  for (const wrong of [
+    { SVERKA_CODEC_TOKEN: 'x'.repeat(31) },
+    { SVERKA_CODEC_UI_ORIGIN: '*' },
+    { SVERKA_CODEC_UI_ORIGIN: 'http://127.0.0.1:8233/' },
+    { SVERKA_PAYLOAD_KEYS_FILE: '' },
+  ]) {
+    const [name = ''] = Object.keys(wrong);
+    expect(() => loadCodecConfig({ ...usable, ...wrong })).toThrow(name);
+  }
 });

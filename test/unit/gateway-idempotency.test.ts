@@ -68,6 +68,8 @@ describe('Prefer', () => {
     ['wait=2', 2_000, 'wait=2'],
     ['Wait = "3"', 3_000, 'wait=3'],
     ['wait=60', 10_000, 'wait=10'],
+    ['wait=99999999999999999999', 10_000, 'wait=10'],
+    [`wait=${'9'.repeat(400)}`, 10_000, 'wait=10'],
     ['respond-async', 0, 'respond-async'],
     ['respond-async, wait=5', 5_000, 'wait=5'],
     ['return=minimal', 4_000, null],

@@ -36,6 +36,7 @@ const REFUSED_IN_BUILD: Readonly<Record<string, readonly string[]>> = {
   'http/breach-activity.js → activities/deposits.js': ['http'],
   'http/breach-client-of-provider.js → providers/custody/client.js': ['http'],
   'http/breach-domain.js → domain/money.js': ['http'],
+  'http/breach-keys.js → providers/keys/keyring.js': ['http'],
   'http/breach-entry-point.js → worker.js': ['http', 'nothing-imports-an-entry-point'],
   'local/breach-database.js → db/pool.js': ['local'],
   'local/seed-breach.js → telemetry/log.js': ['local-seed'],

@@ -13,6 +13,8 @@ import { REPOSITORY_ROOT } from '../support/tree-files.js';
  * key under it is not found again. Add a name here with the capability that brings it; never change or remove one.
  */
 const WORKFLOWS = [
+  'cardChange',
+  'cardLoad',
   'deposit',
   'depositAddress',
   'depositReconcile',
@@ -20,6 +22,8 @@ const WORKFLOWS = [
   'fullCheck',
   'healthWatch',
   'inboxSweep',
+  'issuance',
+  'issuanceReconcile',
 ];
 const ACTIVITIES = [
   'checkAll',
@@ -27,16 +31,30 @@ const ACTIVITIES = [
   'databaseApplyLedgerImport',
   'databaseEndSweep',
   'databaseNudgeOverdue',
+  'databaseReserveCardLoad',
   'databaseReserveDepositAddress',
+  'databaseReserveIssuance',
   'databaseRestartStranded',
   'databaseSeal',
+  'databaseSubmitCardChange',
+  'databaseSubmitCardLoad',
+  'databaseSubmitIssuance',
+  'databaseSuspectCardChange',
+  'databaseSuspectCardLoad',
   'databaseSuspectDepositAddress',
+  'databaseSuspectIssuance',
   'databaseSweepDeadLetters',
   'databaseWatchHealth',
   'pageDepositChanges',
+  'pageIssuances',
+  'providerCreateCardChange',
+  'providerCreateCardLoad',
   'providerCreateDepositAddress',
+  'providerCreateIssuance',
   'providerReadDeposit',
   'providerReadDepositAddress',
+  'providerReadIssuance',
+  'providerReadIssuanceOf',
 ];
 const MESSAGES = { NUDGE_SIGNAL: 'nudge', ACCEPTED_UPDATE: 'accepted' };
 const SEARCH_ATTRIBUTES = {
@@ -81,6 +99,14 @@ test('ids of workflows and schedules are frozen', () => {
   expect(ids.depositAddressWorkflowId({ book: 'test', merchantId, requestId })).toBe(
     `deposit-address:test:${merchantId}:${'1'.repeat(26)}`,
   );
+  expect(ids.issuanceWorkflowId({ book: 'test', merchantId, requestId, generation: 0 })).toBe(
+    `issuance:test:${merchantId}:${'1'.repeat(26)}`,
+  );
+  expect(ids.cardLoadWorkflowId({ book: 'test', merchantId, requestId })).toBe(
+    `card-load:test:${merchantId}:${'1'.repeat(26)}`,
+  );
+  expect(ids.cardChangeWorkflowId({ book: 'live', cardId: 'card_1', number: 3 })).toBe('card-change:live:card_1:3');
+  expect(ids.issuanceReconcileScheduleId({ book: 'live', provider: 'issuer' })).toBe('issuance-reconcile:live:issuer');
   expect(ids.depositReconcileScheduleId({ book: 'live', provider: 'custody' })).toBe('deposit-reconcile:live:custody');
   expect(ids.INBOX_SWEEP_WORKFLOW_ID).toBe('inbox-sweep');
   expect(ids.HEALTH_WATCH_WORKFLOW_ID).toBe('health-watch');
@@ -104,6 +130,10 @@ test('prefixes of public ids are frozen', () => {
     request: 'req',
     depositAddress: 'addr',
     deposit: 'dep',
+    cardholder: 'chd',
+    card: 'card',
+    issuance: 'iss',
+    load: 'load',
     event: 'evt',
     decision: 'dec',
     inbox: 'inb',

@@ -23,6 +23,22 @@ test('each reference leads to a component, and each component is referred to', (
   expect(referred).toEqual(new Set(names));
 });
 
+test('each header and each parameter among the components is referred to, and each reference leads to one', () => {
+  for (const [kind, names] of [
+    ['headers', ['Request-Id', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'Location', 'Idempotent-Replayed']],
+    ['headers', ['Preference-Applied', 'WWW-Authenticate', 'Allow']],
+    ['parameters', ['Request-Id', 'traceparent', 'Prefer', 'Idempotency-Key']],
+  ] as const) {
+    expect(Object.keys(document.components[kind])).toEqual(expect.arrayContaining([...names]));
+    const referred = [...text.matchAll(new RegExp(`"#/components/${kind}/([A-Za-z-]+)"`, 'g'))].map(([, name]) => name);
+    expect(new Set(referred)).toEqual(new Set(Object.keys(document.components[kind])));
+  }
+});
+
+test('a problem names its code out of all that there are', () => {
+  expect(document.components.schemas.Problem.properties.code.enum).toEqual(Object.keys(PROBLEMS));
+});
+
 test('nothing that a route refuses is documented under a status that its code does not have', () => {
   for (const route of ROUTES) {
     const { responses } = document.paths[route.path][route.method.toLowerCase()];
@@ -38,7 +54,7 @@ test('nothing that a route refuses is documented under a status that its code do
   }
 });
 
-test('the events of deposits and receivables are webhooks, and no withdrawal stands anywhere', () => {
+test('the events of deposits, cards, loads and receivables are webhooks, and no withdrawal stands anywhere', () => {
   expect(Object.keys(document.webhooks)).toEqual([
     'deposit.confirming',
     'deposit.credited',
@@ -46,6 +62,13 @@ test('the events of deposits and receivables are webhooks, and no withdrawal sta
     'deposit.orphaned',
     'deposit.rejected',
     'deposit.dropped',
+    'card.active',
+    'card.failed',
+    'card.frozen',
+    'card.unfrozen',
+    'card.closed',
+    'load.completed',
+    'load.failed',
     'receivable.opened',
     'receivable.settled',
   ]);

@@ -1,5 +1,7 @@
-import { readFileSync } from 'node:fs';
-import { withAllWorkflows } from '../../src/temporal-workers.js';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { workflowBundle } from '../../src/temporal-workers.js';
 import { testTemporal } from '../support/test-temporal.js';
 import { bundleMutant } from '../support/worker-mutants.js';
 
@@ -49,7 +51,30 @@ test('a bundle that lacks a workflow is refused at the start of a worker, with i
   const mutant = await bundleMutant([
     { file: 'index.ts', from: "export { inboxSweep } from './inbox-sweep.js';\n", to: '' },
   ]);
-  expect(() => withAllWorkflows(mutant.path)).toThrow(/no workflow inboxSweep: bundle again/);
-  expect(withAllWorkflows(testTemporal().bundlePath)).toBe(testTemporal().bundlePath);
+  expect(() => workflowBundle(mutant.path, false)).toThrow(/no workflow inboxSweep: bundle again/);
+  const codePath = testTemporal().bundlePath;
+  expect(workflowBundle(codePath, true)).toEqual({ codePath });
   mutant.remove();
+});
+
+test('a bundle without the converter of failures is refused: their messages would stand in clear', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-bundle-'));
+  const path = join(folder, 'bundle.js');
+  writeFileSync(path, readBundle().replaceAll('sverkaFailuresInClear', 'somethingElse'));
+  for (const encrypted of [true, false])
+    expect(() => workflowBundle(path, encrypted)).toThrow(/no failure converter: bundle again/);
+  rmSync(folder, { recursive: true });
+});
+
+test('a bundle of other sources is refused at the start of a worker; without the sources it is taken', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sverka-stale-'));
+  const file = join(folder, 'workflows.js');
+  const code = readBundle();
+  const stamp = /^\/\/ sverka-workflows ([0-9a-f]{16})$/m.exec(code)?.[1] ?? '';
+  writeFileSync(file, code.replace(stamp, '0'.repeat(16)));
+  expect(() => workflowBundle(file, true)).toThrow(/other sources than those here: bundle again, or unset/);
+  expect(workflowBundle(file, true, folder)).toEqual({ codePath: file });
+  writeFileSync(file, code.replace(`// sverka-workflows ${stamp}`, ''));
+  expect(workflowBundle(file, true)).toEqual({ codePath: file });
+  rmSync(folder, { recursive: true });
 });

@@ -123,6 +123,8 @@ test('two gateways that meet at one key with two bodies: one makes its address, 
   release();
   const answers = await Promise.all(calls);
   const made = answers.filter((answer) => answer.status === 201);
+  // One of them made it; who joined is told so.
+  expect(made.filter((answer) => answer.headers.get('idempotent-replayed') === null).length).toBe(1);
   const refused = answers.filter((answer) => answer.status === 422);
   expect([made.length >= 1, made.length + refused.length]).toEqual([true, 4]);
   expect(new Set(made.map((answer) => answer.body.id)).size).toBe(1);
@@ -155,6 +157,13 @@ test('without a worker the call is answered 202 with its request, and the addres
   expect([answer.status, answer.body.object, answer.body.state]).toEqual([202, 'request', 'in_progress']);
   expect(answer.headers.get('location')).toBe(`/v1/requests/${requestIdOf('k')}`);
   expect(answer.headers.get('retry-after')).toBe('1');
+  expect(answer.headers.get('idempotent-replayed')).toBeNull();
+  const [joined, otherBody] = await Promise.all([
+    other.create(merchant, 'k', { prefer: 'wait=1' }),
+    other.create(merchant, 'k', { body: { network: 'bitcoin' } }),
+  ]);
+  expect([joined.status, joined.headers.get('idempotent-replayed')]).toEqual([202, 'true']);
+  expect([otherBody.status, otherBody.body.code]).toEqual([422, 'idempotency_key_reused']);
   expect((await other.get(merchant, `/v1/requests/${requestIdOf('k')}`)).body.state).toBe('in_progress');
 
   worker = await world.startWorker();

@@ -1,5 +1,9 @@
+import { dirname } from 'node:path';
 import type { Command, Context } from '../command.js';
+import { checkAlerts } from '../doctor/check-alerts.js';
+import { checkCards } from '../doctor/check-cards.js';
 import { checkGateway, checkReadiness, checkSimulators } from '../doctor/check-http.js';
+import { checkKeyring } from '../doctor/check-keyring.js';
 import { checkNode, checkOpsNamed, checkProcesses, checkProfileFile, checkSecrets } from '../doctor/check-machine.js';
 import { checkPostgres } from '../doctor/check-postgres.js';
 import { checkTemporal } from '../doctor/check-temporal.js';
@@ -40,13 +44,16 @@ async function examine(context: Context): Promise<Finding[]> {
   }
   const profile = context.profile();
   const { run, opsUrls, gatewayUrl } = profile;
-  const machine = run === null ? [] : [...checkProcesses(run), ...checkSecrets(run), ...checkOpsNamed(run)];
+  const keys = () => checkKeyring({ env: context.env, state: dirname(profile.file) });
+  const machine = run === null ? [] : [...checkProcesses(run), ...checkSecrets(run), ...checkOpsNamed(run), ...keys()];
   const asked = await Promise.all([
     checkPostgres(context.db()),
+    checkAlerts(context.db()),
     checkTemporal(context),
     checkReadiness(opsUrls),
     checkGateway(gatewayUrl),
     checkSimulators(run?.simulators ?? {}),
+    checkCards(context.db(), run),
   ]);
   return [node, checkProfileFile(profile), ...machine, ...asked.flat()];
 }

@@ -7,6 +7,7 @@ import { type LineProblem, type OpeningBalance, readOpeningBalances } from '../.
 import { newTraceId } from '../../telemetry/trace.js';
 import { argument, type Command, type Context, textOption } from '../command.js';
 import { CliFailure, EXIT, type ExitCode } from '../failure.js';
+import { signIn } from '../sign-in.js';
 
 const FILE_BYTES_MAX = 1_000_000;
 const WAIT_SECONDS_DEFAULT = 30;
@@ -16,7 +17,10 @@ export const importLedgerCommand: Command = {
   path: ['ledger', 'import'],
   summary: 'opening balances from a CSV file, all of them or none, once',
   args: [{ name: '<csv>', description: 'book,owner,asset,amount,reference; the owner is mer_… or mer_…/<customer>' }],
-  options: [{ flags: '--wait <seconds>', description: `how long to wait, default ${WAIT_SECONDS_DEFAULT}` }],
+  options: [
+    { flags: '--as <login>', description: 'who imports: the own one-time link of this person is used' },
+    { flags: '--wait <seconds>', description: `how long to wait, default ${WAIT_SECONDS_DEFAULT}` },
+  ],
   examples: ['ledger import openings.csv --dry-run', 'ledger import openings.csv'],
   async run(context, input) {
     const wait = textOption(input, 'wait') ?? String(WAIT_SECONDS_DEFAULT);
@@ -28,7 +32,9 @@ export const importLedgerCommand: Command = {
     const refused = await refusedOpenings(db, file.openings);
     if (refused.length > 0) throw refusal('conflict', refused);
     if (context.flags.dryRun) return tellDryRun(context, file);
-    await requestLedgerImport(db, { ...file, traceId: newTraceId() });
+    const login = textOption(input, 'as');
+    const userId = login === null ? null : await signIn(context, login);
+    await requestLedgerImport(db, file, { userId, traceId: newTraceId() });
     return tell(context, file, await waitForEnd(context, file.hash, Number(wait) * 1_000));
   },
 };
@@ -74,7 +80,7 @@ async function waitForEnd({ db }: Context, hash: Buffer, waitMs: number): Promis
 }
 
 function tell({ out }: Context, { hash }: OpeningsFile, found: LedgerImport): ExitCode {
-  const { state, problems, lines } = found;
+  const { state, problems, lines, actor } = found;
   if (state === 'refused') throw refusal('conflict', problems);
   if (state === 'requested') {
     const message = 'The file is kept and not posted yet: the worker’s sweep does. Run the same command to see.';
@@ -82,7 +88,7 @@ function tell({ out }: Context, { hash }: OpeningsFile, found: LedgerImport): Ex
   }
   const finishedAt = toTime(found.finishedAt);
   out.result(
-    { object: 'ledger_import', file_hash: hash.toString('hex'), state, lines, finished_at: finishedAt },
+    { object: 'ledger_import', file_hash: hash.toString('hex'), state, lines, actor, finished_at: finishedAt },
     () => {
       out.line(
         `${out.mark.good('Posted')} ${lines} opening balances, at ${finishedAt}. The same file is never posted again.`,

@@ -22,6 +22,12 @@ export const createMerchantCommand: Command = {
   async run(context, input) {
     const { out } = context;
     const name = argument(input, 0).trim();
+    if (/\p{C}|\p{Zl}|\p{Zp}/u.test(name)) {
+      throw new CliFailure(
+        'usage',
+        'A merchant’s name has no control characters: they would reach terminals and pages.',
+      );
+    }
     if (name.length === 0 || [...name].length > NAME_CHARACTERS_MAX) {
       throw new CliFailure('usage', `A merchant's name has 1 to ${NAME_CHARACTERS_MAX} characters.`);
     }

@@ -10,7 +10,8 @@ export const traceCommand: Command = {
   args: [
     {
       name: '<id>',
-      description: 'any id of ours, a trace id, a workflow id, a transaction hash, a provider’s id of a deposit',
+      description:
+        'any id of ours, a trace id, a workflow id, a transaction hash, a provider’s id of a deposit or a card',
     },
   ],
   examples: ['trace dep_01kb…', 'trace 4bf92f3577b34da6a3ce929d0e0e4736', 'trace deposit:live:custody:cd-77 --json'],

@@ -24,21 +24,29 @@ export function checkProfileFile(profile: Profile): Finding {
   if (process.platform !== 'win32' && (statSync(profile.file).mode & 0o077) !== 0) {
     return missing(name, 'others on this machine can read the passwords in it', `chmod 600 ${profile.file}`);
   }
+  if (profile.run !== null && isLeftBehind(profile.run)) {
+    return missing(name, 'the start that wrote it is gone', NOTHING_LEFT);
+  }
   if (profile.run !== null && profile.run.ready !== true) {
     return missing(name, 'the start is not complete', 'Wait for it; if nothing runs any more, `npm start` again.');
   }
   return ok(name, profile.run === null ? profile.name : `ready, started ${profile.run.startedAt ?? 'at no time'}`);
 }
 
+const NOTHING_LEFT = 'Nobody starts anything of this run again: `npm start`.';
+
+/** Whoever keeps the others running is gone: a child that is not there stays away. */
+function isLeftBehind({ pids = {} }: Partial<RunFile>): boolean {
+  return pids['self'] !== undefined && !isRunning(pids['self']);
+}
+
 /** Every process that the run file names. */
-export function checkProcesses({ pids = {} }: Partial<RunFile>): Finding[] {
+export function checkProcesses(run: Partial<RunFile>): Finding[] {
+  const { pids = {} } = run;
   if (Object.keys(pids).length === 0) return [missing('process', 'run.json names no process', RESTART)];
   return Object.entries(pids).map(([name, pid]) => {
     if (isRunning(pid)) return ok(`process:${name}`, `process ${pid}`);
-    const fix =
-      name === 'self'
-        ? 'Nothing is left of this run: `npm start`.'
-        : `It is started again in seconds; else: ${RESTART}`;
+    const fix = isLeftBehind(run) ? NOTHING_LEFT : `It is started again in seconds; else: ${RESTART}`;
     return missing(`process:${name}`, `process ${pid} is gone`, fix);
   });
 }
@@ -46,7 +54,7 @@ export function checkProcesses({ pids = {} }: Partial<RunFile>): Finding[] {
 /** Length of each endpoint's webhook secrets; they themselves are never shown. */
 export function checkSecrets({ hooks = [] }: Partial<RunFile>): Finding[] {
   return hooks.map(({ provider, endpoint, book, secrets }) => {
-    const name = `secrets:${endpoint}`;
+    const name = `secrets:${provider}/${endpoint}`;
     const variable = `SVERKA_${book.toUpperCase()}_${provider.toUpperCase()}_WEBHOOK_SECRETS`;
     if (secrets.length === 0) return missing(name, `no secret for ${provider}`, `Set ${variable} and start again.`);
     if (secrets.some((secret) => secret.length < SECRET_CHARACTERS_MIN)) {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
 import { Problem, validationProblem } from '../problem.js';
+import { refusalWords } from './refusal-words.js';
 
 /** API.md 1: a body is at most so large. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -15,14 +16,23 @@ export async function readJsonObject(request: Request): Promise<Record<string, u
   return parseObject(bytes);
 }
 
+/** The same for a call that needs no body: nothing at all is an empty object, of whatever type it says to be. */
+export async function readOptionalObject(request: Request): Promise<Record<string, unknown>> {
+  const bytes = await readBytes(request, BODY_BYTES_MAX);
+  if (bytes.length === 0) return {};
+  requireJson(request.headers);
+  return parseObject(bytes);
+}
+
 /** Checks a body against its schema; `validation` points at each refused member, never quoting its value. */
 export function checkBody<Output>(schema: z.ZodType<Output>, body: unknown): Output {
-  const parsed = schema.safeParse(body);
+  const parsed = schema.safeParse(body, { error: refusalWords });
   if (parsed.success) return parsed.data;
   throw validationProblem(parsed.error.issues.flatMap(toFieldErrors));
 }
 
-function requireJson(headers: Headers): void {
+/** Refuses whatever is not said to be JSON in UTF-8, or is encoded. */
+export function requireJson(headers: Headers): void {
   const [type, ...parameters] = (headers.get('content-type') ?? '').toLowerCase().split(';');
   const charsets = parameters.map((parameter) => parameter.trim().replaceAll('"', '')).filter((text) => text !== '');
   const isJson = type?.trim() === 'application/json' && charsets.every((text) => text === 'charset=utf-8');
@@ -30,7 +40,7 @@ function requireJson(headers: Headers): void {
 }
 
 /** The raw bytes; reading stops at the limit, whatever Content-Length said. */
-async function readBytes(request: Request, limit: number): Promise<Buffer> {
+export async function readBytes(request: Request, limit: number): Promise<Buffer> {
   const declared = Number(request.headers.get('content-length') ?? '0');
   if (declared > limit) throw tooLarge(limit);
   const chunks: Uint8Array[] = [];

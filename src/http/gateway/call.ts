@@ -1,7 +1,15 @@
 import type { Config } from '../../config.js';
-import type { Accepted, DepositAddressInput } from '../../contracts/messages.js';
+import type {
+  Accepted,
+  CardChangeInput,
+  CardLoadInput,
+  DepositAddressInput,
+  IssuanceInput,
+  RequestMemo,
+} from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import type { Tx } from '../../db/transaction.js';
+import type { PublicKeySource } from '../../providers/keys/key-provider.js';
 import type { Log } from '../../telemetry/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 
@@ -18,14 +26,25 @@ export type StartOutcome =
 /** How the gateway starts things; each under a deadline in milliseconds from now. */
 export interface Starts {
   depositAddress(input: DepositAddressInput, deadlineMs: number): Promise<StartOutcome>;
-  /** True when a workflow of that request runs now. */
-  isRunning(of: Scope & { requestId: string }): Promise<boolean>;
+  issuance(input: IssuanceInput, deadlineMs: number): Promise<StartOutcome>;
+  cardLoad(input: CardLoadInput, deadlineMs: number): Promise<StartOutcome>;
+  /** Throws when Temporal does not take it: then the sweep starts it. */
+  cardChange(input: CardChangeInput): Promise<void>;
+  /** What is known of the workflow of that request which runs now; null when none does. */
+  findRunning(of: Scope & { requestId: string }): Promise<Partial<RequestMemo> | null>;
 }
 
 /** What the gateway works with. */
 export interface GatewayDeps {
-  readonly config: Pick<Config, 'providers' | 'SVERKA_RATE_LIMIT' | 'SVERKA_RATE_LIMIT_WINDOW'>;
+  readonly config: Pick<
+    Config,
+    'providers' | 'SVERKA_RATE_LIMIT' | 'SVERKA_RATE_LIMIT_WINDOW' | 'SVERKA_FINGERPRINT_KEY'
+  >;
   readonly db: Tx;
+  /** Runs it in one transaction, again while PostgreSQL says that nothing was written. */
+  transact<T>(work: (tx: Tx) => Promise<T>): Promise<T>;
+  /** The key to seal identities with; null where none is configured, and nothing can be sealed. */
+  readonly publicKey: PublicKeySource | null;
   readonly starts: Starts;
   readonly log: Log;
   readonly metrics: Metrics;

@@ -1,3 +1,4 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import type { RequestInput } from '../../contracts/messages.js';
 import type { Scope } from '../../db/lists.js';
 import { hashParts, requestId } from '../../db/new-id.js';
@@ -16,18 +17,28 @@ export function readIdempotencyKey(header: string | undefined): string {
 /** A call as the body is understood: defaults filled, amounts in minor units, as text. */
 export type Understood = { readonly [member: string]: string | null | boolean | readonly string[] | Understood };
 
-/** Everything that a key stands for: its request id, derived from book, merchant and key, and its fingerprint. */
+/**
+ * Everything that a key stands for: its request id, derived from book, merchant and key, and its fingerprint, under
+ * the server's `secret` where the body holds personal data.
+ */
 export function toRequestInput(
   of: Scope,
-  call: { key: string; method: string; path: string; understood: Understood },
+  call: { key: string; method: string; path: string; understood: Understood; secret?: string | null },
 ): RequestInput {
-  const { key, method, path, understood } = call;
-  return { id: requestId({ ...of, key }), key, method, path, fingerprint: fingerprint(method, path, understood) };
+  const { key, method, path, understood, secret } = call;
+  const plain = fingerprint(method, path, understood);
+  const id = requestId({ ...of, key });
+  return { id, key, method, path, fingerprint: secret ? keyed(secret, plain) : plain, callId: randomUUID() };
 }
 
 /** SHA-256, hex, over method, path and the body as understood; the order of members does not matter. */
 export function fingerprint(method: string, path: string, understood: Understood): string {
   return hashParts([method, path, canonical(understood)]).toString('hex');
+}
+
+/** HMAC-SHA256, hex, of a fingerprint: who has it and not the secret cannot try out what it might stand for. */
+export function keyed(secret: string, plain: string): string {
+  return createHmac('sha256', secret).update(plain, 'hex').digest('hex');
 }
 
 /** Throws `idempotency_key_reused` when a key has led another call somewhere already. */

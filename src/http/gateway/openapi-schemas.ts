@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import { cardSchema } from '../../contracts/card.js';
 import { depositSchema } from '../../contracts/deposit.js';
 import { depositAddressSchema } from '../../contracts/deposit-address.js';
+import { loadSchema } from '../../contracts/load.js';
 import { movementSchema } from '../../contracts/movement.js';
 import { problemSchema } from '../../contracts/problems.js';
 import { requestSchema } from '../../contracts/request.js';
@@ -12,8 +14,10 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 /** Shapes that stand once in `components/schemas` and are referred to everywhere else. */
 const NAMED = {
   Amount: amountSchema,
+  Card: cardSchema,
   Deposit: depositSchema,
   DepositAddress: depositAddressSchema,
+  Load: loadSchema,
   Movement: movementSchema,
   Owner: ownerSchema,
   Problem: problemSchema,

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { cardSchema } from '../../contracts/card.js';
 import { depositSchema } from '../../contracts/deposit.js';
+import { loadSchema } from '../../contracts/load.js';
 import { receivableSchema } from '../../contracts/receivable.js';
 import { bookSchema } from '../../contracts/values.js';
 
@@ -12,13 +14,31 @@ const DEPOSIT_EVENTS = {
   'deposit.dropped': 'The deposit left the chain before it was credited.',
 } as const;
 
+const CARD_EVENTS = {
+  'card.active': 'The card is issued.',
+  'card.failed': 'No card came of the issuance; what was reserved is released.',
+  'card.frozen': 'The card is frozen: nothing is spent with it.',
+  'card.unfrozen': 'The card is active again.',
+  'card.closed': 'The card is closed for ever.',
+} as const;
+
+const LOAD_EVENTS = {
+  'load.completed': 'The load is on the card.',
+  'load.failed': 'The issuer declined the load; what was reserved is released.',
+} as const;
+
 const RECEIVABLE_EVENTS = {
   'receivable.opened': 'The owner owes what was taken back and was no longer there; money out is refused.',
   'receivable.settled': 'The owner owes nothing any more.',
 } as const;
 
 /** Events that exist, by type: the body of each webhook (API.md 5). */
-export const EVENTS = [...eventsOf(DEPOSIT_EVENTS, depositSchema), ...eventsOf(RECEIVABLE_EVENTS, receivableSchema)];
+export const EVENTS = [
+  ...eventsOf(DEPOSIT_EVENTS, depositSchema),
+  ...eventsOf(CARD_EVENTS, cardSchema),
+  ...eventsOf(LOAD_EVENTS, loadSchema),
+  ...eventsOf(RECEIVABLE_EVENTS, receivableSchema),
+];
 
 function eventsOf(summaries: Readonly<Record<string, string>>, data: z.ZodType) {
   return Object.entries(summaries).map(([type, summary]) => ({

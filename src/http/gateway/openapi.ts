@@ -1,6 +1,13 @@
 import type { z } from 'zod';
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../contracts/problems.js';
 import { requestSchema } from '../../contracts/request.js';
+import {
+  ANSWER_HEADERS,
+  HEADER_PARAMETERS,
+  headerParameters,
+  problemHeaders,
+  successHeaders,
+} from './openapi-headers.js';
 import { createSchemaBook, type JsonSchema, type SchemaBook } from './openapi-schemas.js';
 import { EVENTS, WEBHOOK_HEADERS } from './openapi-webhooks.js';
 import type { Parameters } from './parameters.js';
@@ -20,23 +27,6 @@ const COMMON: readonly ProblemCode[] = [
 ];
 const WITH_BODY: readonly ProblemCode[] = ['malformed_body', 'payload_too_large', 'unsupported_media_type'];
 const WITH_KEY: readonly ProblemCode[] = ['idempotency_key_missing', 'idempotency_key_reused'];
-
-const KEY_PARAMETERS: readonly Json[] = [
-  {
-    name: 'Idempotency-Key',
-    in: 'header',
-    required: true,
-    description: 'Leads to one thing for ever, by merchant and book: sending the same call again is always safe.',
-    schema: { type: 'string', pattern: '^[A-Za-z0-9._:-]{1,128}$' },
-  },
-  {
-    name: 'Prefer',
-    in: 'header',
-    required: false,
-    description: '`wait=N` (0 to 10 seconds, default 4) or `respond-async`.',
-    schema: { type: 'string' },
-  },
-];
 
 /** The OpenAPI 3.1 document of these routes and of the events that are sent; `openapi.json` is its committed copy. */
 export function buildOpenApi(routes: readonly Route[]): Json {
@@ -67,6 +57,8 @@ export function buildOpenApi(routes: readonly Route[]): Json {
           description: 'A key `sk_live_…` or `sk_test_…`. It belongs to one merchant and one book.',
         },
       },
+      parameters: HEADER_PARAMETERS,
+      headers: ANSWER_HEADERS,
       schemas: schemas.components(),
     },
   };
@@ -76,14 +68,14 @@ function toOperation(route: Route, schemas: SchemaBook): Json {
   const names = [...route.path.matchAll(/\{([a-z_]+)\}/g)].map((match) => match[1]);
   const parameters = [
     ...names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
-    ...(route.needsKey ? KEY_PARAMETERS : []),
+    ...headerParameters(route),
     ...toQueryParameters(route.query, schemas),
   ];
   return {
     operationId: route.operationId,
     summary: route.summary,
     tags: [route.tag],
-    ...(parameters.length > 0 && { parameters }),
+    parameters,
     ...(route.body && { requestBody: { required: true, content: jsonContent(schemas.show(route.body)) } }),
     responses: { ...successes(route, schemas), ...failures(route, schemas) },
   };
@@ -103,21 +95,27 @@ function toQueryParameters(parameters: Parameters, schemas: SchemaBook): Json[] 
 }
 
 function successes(route: Route, schemas: SchemaBook): Record<string, Json> {
-  const answers = Object.entries(route.answers).map(([status, doc]) => [status, toAnswer(doc, schemas)] as const);
-  return { ...Object.fromEntries(answers), ...(route.needsKey && { 202: toAccepted(route.answers[202], schemas) }) };
+  const answers = Object.entries(route.answers).map(([status, doc]) => {
+    return [status, toAnswer(route, doc, schemas)] as const;
+  });
+  return { ...Object.fromEntries(answers), ...(route.needsKey && { 202: toAccepted(route, schemas) }) };
 }
 
-function toAnswer({ description, schema, location }: AnswerDoc, schemas: SchemaBook): Json {
-  return answer(description, jsonContent(schemas.show(schema)), location === true);
+function toAnswer(route: Route, { description, schema, location, retryAfter }: AnswerDoc, schemas: SchemaBook): Json {
+  const keyed = route.needsKey === true;
+  const headers = successHeaders({ keyed, location: location === true, retryAfter: retryAfter === true });
+  return { description, headers, content: jsonContent(schemas.show(schema)) };
 }
 
 // A create may be answered by its request alone, when its outcome could not be learned in time.
-function toAccepted(accepted: AnswerDoc | undefined, schemas: SchemaBook): Json {
+function toAccepted(route: Route, schemas: SchemaBook): Json {
+  const accepted = route.answers[202];
   const perhaps = 'Or perhaps accepted: `Location` names the request, which answers even before anything is known.';
   const request = schemas.show(requestSchema);
-  if (!accepted) return answer(perhaps, jsonContent(request), true);
+  const headers = successHeaders({ keyed: true, location: true, retryAfter: true });
+  if (!accepted) return { description: perhaps, headers, content: jsonContent(request) };
   const either = { oneOf: [schemas.show(accepted.schema), request] };
-  return answer(`${accepted.description} ${perhaps}`, jsonContent(either), true);
+  return { description: `${accepted.description} ${perhaps}`, headers, content: jsonContent(either) };
 }
 
 function failures(route: Route, schemas: SchemaBook): Record<string, Json> {
@@ -125,15 +123,16 @@ function failures(route: Route, schemas: SchemaBook): Record<string, Json> {
     ...COMMON,
     ...('cursor' in route.query ? (['invalid_cursor'] as const) : []),
     ...(route.writes ? (['permission'] as const) : []),
-    ...(route.body ? WITH_BODY : []),
+    ...(route.body || route.method === 'POST' ? WITH_BODY : []),
     ...(route.needsKey ? WITH_KEY : []),
     ...(route.problems ?? []),
   ]);
   const found: Record<string, Json> = {};
   for (const status of new Set([...codes].map((code) => PROBLEMS[code].status))) {
-    const named = [...codes].filter((code) => PROBLEMS[code].status === status).map((code) => `\`${code}\``);
+    const named = [...codes].filter((code) => PROBLEMS[code].status === status);
+    const headers = problemHeaders(named, { keyed: route.needsKey === true, status });
     const content = { 'application/problem+json': { schema: schemas.show(problemSchema) } };
-    found[status] = { description: named.join(', '), content };
+    found[status] = { description: named.map((code) => `\`${code}\``).join(', '), headers, content };
   }
   return found;
 }
@@ -150,11 +149,6 @@ function toWebhook(event: { type: string; summary: string; schema: z.ZodType }, 
     requestBody: { required: true, content: jsonContent(schemas.show(event.schema)) },
     responses: { '2XX': { description: 'Taken.' } },
   };
-}
-
-function answer(description: string, content: Json, location: boolean): Json {
-  const headers = { Location: { description: 'Where it is read.', schema: { type: 'string' } } };
-  return { description, ...(location && { headers }), content };
 }
 
 function jsonContent(schema: JsonSchema): Json {

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
 import { assetCodeSchema } from '../../contracts/values.js';
 import { validationProblem } from '../problem.js';
+import { refusalWords } from './refusal-words.js';
 
 /** A query parameter: a `filter` may be repeated, which means OR; a `single` may not. */
 export interface Parameter<Value> {
@@ -69,7 +70,7 @@ export function readParameters<P extends Parameters>(parameters: P, search: URLS
   }
   for (const [name, parameter] of Object.entries(parameters)) {
     const texts = search.getAll(name);
-    const parsed = texts.map((text) => parameter.schema.safeParse(text));
+    const parsed = texts.map((text) => parameter.schema.safeParse(text, { error: refusalWords }));
     const refused = parsed.find((result) => !result.success);
     if (texts.length > 1 && !parameter.repeatable) errors.push({ pointer: `?${name}`, detail: 'must be given once' });
     else if (refused?.error)

@@ -15,7 +15,7 @@ const WAIT_S_MAX = 10;
 export function readPreference(header: string | undefined): Preference {
   const preferences = (header ?? '').split(/[,;]/).map((text) => text.trim().toLowerCase());
   for (const preference of preferences) {
-    const seconds = /^wait\s*=\s*"?([0-9]{1,6})"?$/.exec(preference)?.[1];
+    const seconds = /^wait\s*=\s*"?([0-9]+)"?$/.exec(preference)?.[1];
     if (seconds === undefined) continue;
     const wait = Math.min(Number(seconds), WAIT_S_MAX);
     return { waitMs: wait * 1_000, applied: `wait=${wait}` };

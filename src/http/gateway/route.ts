@@ -1,10 +1,13 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ProblemCode } from '../../contracts/problems.js';
 import { Problem } from '../problem.js';
-import { checkBody, readJsonObject } from './body.js';
+import { checkBody, readJsonObject, readOptionalObject } from './body.js';
 import type { Answer, Call } from './call.js';
 import { readIdempotencyKey } from './idempotency.js';
 import { type Parameters, readParameters, type ValuesOf } from './parameters.js';
+
+/** Of a POST without a body: none, or `{}`. */
+const NO_MEMBERS = z.strictObject({});
 
 /** One documented answer of a route. */
 export interface AnswerDoc {
@@ -12,6 +15,8 @@ export interface AnswerDoc {
   readonly schema: z.ZodType;
   /** The answer names where the object can be read again. */
   readonly location?: boolean;
+  /** The answer says when to ask again. */
+  readonly retryAfter?: boolean;
 }
 
 interface RouteDoc {
@@ -60,6 +65,7 @@ export function defineRoute<const P extends Parameters, Body = null>(definition:
       if (writes && call.caller.access !== 'full') throw new Problem('permission');
       if (doc.needsKey) readIdempotencyKey(call.header('idempotency-key'));
       const values = readParameters(query, new URL(request.url).searchParams);
+      if (!body && doc.method === 'POST') checkBody(NO_MEMBERS, await readOptionalObject(request));
       const checked = body ? checkBody(body, await readJsonObject(request)) : (null as Body);
       return handler({ ...call, query: values, body: checked });
     },

@@ -1,6 +1,16 @@
 import type { Route } from './route.js';
+import { closeCard, freezeCard, unfreezeCard } from './routes/card-changes.js';
+import {
+  createCardholderRoute,
+  eraseCardholderRoute,
+  getCardholder,
+  listCardholdersRoute,
+  reviseCardholderRoute,
+} from './routes/cardholders.js';
+import { createCard, getCard, listCardsRoute } from './routes/cards.js';
 import { createDepositAddress, getDepositAddress, listDepositAddressesRoute } from './routes/deposit-addresses.js';
 import { getDeposit, listDepositsRoute } from './routes/deposits.js';
+import { createLoad, getLoad, listLoadsRoute } from './routes/loads.js';
 import { getMovement, listMovementsRoute } from './routes/movements.js';
 import { getRequest } from './routes/requests.js';
 import { getWallet } from './routes/wallet.js';
@@ -15,5 +25,19 @@ export const ROUTES: readonly Route[] = [
   getDepositAddress,
   listDepositsRoute,
   getDeposit,
+  createCardholderRoute,
+  listCardholdersRoute,
+  getCardholder,
+  reviseCardholderRoute,
+  eraseCardholderRoute,
+  createCard,
+  listCardsRoute,
+  getCard,
+  freezeCard,
+  unfreezeCard,
+  closeCard,
+  createLoad,
+  listLoadsRoute,
+  getLoad,
   getRequest,
 ];

@@ -66,8 +66,7 @@ async function take(
     deps.count('rejected', endpoint);
     throw new Problem('authentication', { detail: 'The notification was not accepted.' });
   }
-  const delivery = toDelivery(endpoint, { rawBody, traceId });
-  const outcome = await deps.accept(delivery).catch((error: unknown) => {
+  const { delivery, outcome } = await store(deps, { endpoint, rawBody, traceId }).catch((error: unknown) => {
     deps.count('failed', endpoint);
     deps.log.error('a notification could not be stored', {
       provider: endpoint.provider,
@@ -88,16 +87,23 @@ async function take(
   if (delivery.subject) deps.nudge(delivery);
 }
 
+/** What cannot be sealed cannot be stored either, and is not taken. */
+async function store(deps: RelayDeps, of: { endpoint: Endpoint; rawBody: Buffer; traceId: string }) {
+  const delivery = toDelivery(of.endpoint, of);
+  return { delivery, outcome: await deps.accept(delivery) };
+}
+
 function toDelivery(endpoint: Endpoint, { rawBody, traceId }: { rawBody: Buffer; traceId: string }): Delivery {
   const bodyHash = createHash('sha256').update(rawBody).digest();
   const named = endpoint.read(rawBody);
   const parked = 'parked' in named;
+  const deliveryId = named.deliveryId ?? `sha256:${bodyHash.toString('hex')}`;
   return {
     provider: endpoint.provider,
     endpoint: endpoint.name,
     book: endpoint.book,
-    deliveryId: named.deliveryId ?? `sha256:${bodyHash.toString('hex')}`,
-    body: endpoint.mask(rawBody),
+    deliveryId,
+    body: endpoint.keep(rawBody, deliveryId),
     bodyHash,
     eventType: parked ? null : named.eventType,
     subject: parked ? null : named.subject,

@@ -1,5 +1,6 @@
 import type { ProviderConfig } from '../../config.js';
 import { maskCustodyWebhook, nameCustodySubject, verifyCustodyWebhook } from '../../providers/custody/webhook.js';
+import { maskIssuerWebhook, nameIssuerSubject, verifyIssuerWebhook } from '../../providers/issuer/webhook.js';
 
 /** What a verified body names; a parked one is stored for a person. */
 export type NamedDelivery =
@@ -16,18 +17,39 @@ interface WebhookReader {
   name(rawBody: Buffer): NamedDelivery;
   /** What of the body may be stored. */
   mask(rawBody: Buffer): Buffer;
+  /** Subject types that a workflow follows. */
+  readonly subjects: readonly string[];
+  /** Bodies that could hold card data or a person's: what the mask leaves is stored encrypted. */
+  readonly sealed?: true;
 }
 
-/** One line a provider; the subject types are those that a workflow follows. */
-const READERS: Readonly<Record<ProviderConfig['provider'], WebhookReader & { readonly subjects: readonly string[] }>> =
-  {
-    custody: {
-      verify: verifyCustodyWebhook,
-      name: nameCustodySubject,
-      mask: maskCustodyWebhook,
-      subjects: ['deposit'],
-    },
-  };
+/** Where a sealed body belongs: one that was moved elsewhere does not open. */
+interface BodyPlace {
+  readonly table: 'inbox';
+  /** `<provider>/<endpoint>/<delivery id>`, the unique key of the inbox. */
+  readonly row: string;
+  readonly column: 'body';
+}
+
+/** Encrypts a body for exactly that place; throws when there is no key, and the notification is not taken. */
+export type SealBody = (body: Buffer, place: BodyPlace) => Buffer;
+
+/** One line a provider. */
+const READERS: Readonly<Record<ProviderConfig['provider'], WebhookReader>> = {
+  custody: {
+    verify: verifyCustodyWebhook,
+    name: nameCustodySubject,
+    mask: maskCustodyWebhook,
+    subjects: ['deposit'],
+  },
+  issuer: {
+    verify: verifyIssuerWebhook,
+    name: nameIssuerSubject,
+    mask: maskIssuerWebhook,
+    subjects: ['card'],
+    sealed: true,
+  },
+};
 
 /** One route: `/hooks/<provider>/<endpoint>`. It belongs to one book. */
 export interface Endpoint {
@@ -37,16 +59,23 @@ export interface Endpoint {
   verify(rawBody: Buffer, headers: Headers): 'ok' | 'bad';
   /** Names the subject; one that nobody follows is parked. */
   read(rawBody: Buffer): NamedDelivery;
-  mask(rawBody: Buffer): Buffer;
+  /** What of the body is stored: masked, and sealed where the provider asks for it. Throws when it cannot be sealed. */
+  keep(rawBody: Buffer, deliveryId: string): Buffer;
 }
 
-/**
- * The endpoints of this configuration, by path; `/hooks/<provider>` is the one named `default`. `now` is the clock
- * that freshness is judged by, in milliseconds.
- */
+export interface EndpointOptions {
+  /** The clock that freshness is judged by, in milliseconds. */
+  readonly now?: () => number;
+  /** Left out, of a body that must be sealed nothing is kept but its hash. */
+  readonly seal?: SealBody;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+/** The endpoints of this configuration, by path; `/hooks/<provider>` is the one named `default`. */
 export function createEndpoints(
   providers: readonly ProviderConfig[],
-  now: () => number = Date.now,
+  { now = Date.now, seal = () => NOTHING }: EndpointOptions = {},
 ): ReadonlyMap<string, Endpoint> {
   const endpoints = new Map<string, Endpoint>();
   for (const { provider, account, book, webhookSecrets } of providers) {
@@ -56,7 +85,11 @@ export function createEndpoints(
       name: account,
       book,
       verify: (rawBody, headers) => reader.verify({ rawBody, headers, secrets: webhookSecrets, nowMs: now() }),
-      mask: reader.mask,
+      keep: (rawBody, deliveryId) => {
+        const masked = reader.mask(rawBody);
+        const row = `${provider}/${account}/${deliveryId}`;
+        return reader.sealed ? seal(masked, { table: 'inbox', row, column: 'body' }) : masked;
+      },
       read: (rawBody) => {
         const named = reader.name(rawBody);
         const followed = 'parked' in named || reader.subjects.includes(named.subject.type);

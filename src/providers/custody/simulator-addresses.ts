@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
+import type { SimulatedAccount } from '../simulator-kit/account.js';
 import type { SimulatorKit } from '../simulator-kit/kit.js';
 import { badRequest, SimulatorRefusal } from '../simulator-kit/requests.js';
 import { CHAINS, inventAddress, isChain } from './simulator-chain.js';
 
-/** One account at the custodian: its key sees its own things only, its webhooks go to its own endpoint. */
-export interface CustodyAccount {
-  readonly book: string;
-  readonly apiKey: string;
-  readonly hookUrl: string;
-  readonly webhookSecret: string;
-}
+export type CustodyAccount = SimulatedAccount;
 
 export interface AddressRecord {
   readonly id: string;

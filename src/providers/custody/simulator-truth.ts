@@ -14,7 +14,7 @@ export interface OwnedDeposit {
 }
 
 export interface CustodyTruth {
-  accountOfKey(apiKey: string): CustodyAccount | undefined;
+  accountOfKey(apiKey: string | null): CustodyAccount | undefined;
   readonly addresses: AddressBook;
   /** A transfer arrives: stores the deposit, sends the webhook, puts it into the changes. */
   arrive(body: Members): DepositRecord;

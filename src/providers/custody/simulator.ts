@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { bearerOf } from '../simulator-kit/account.js';
 import { readLimit } from '../simulator-kit/changes.js';
 import { createControl } from '../simulator-kit/control.js';
 import { createSimulatorKit } from '../simulator-kit/kit.js';
@@ -72,8 +73,7 @@ interface World {
 function createCustodyWire({ truth, payouts }: World): SimulatedWire {
   const app = new Hono<{ Variables: { account: CustodyAccount } }>();
   app.use('/v1/*', async (c, next) => {
-    const [scheme, key = ''] = (c.req.header('authorization') ?? '').split(' ');
-    const account = scheme === 'Bearer' ? truth.accountOfKey(key) : undefined;
+    const account = truth.accountOfKey(bearerOf(c.req.header('authorization')));
     if (!account) throw new SimulatorRefusal(401, 'unauthorized', 'no account has this key');
     c.set('account', account);
     await next();

@@ -53,7 +53,7 @@ export const deadLetterFlow: Flow = {
 async function bury({ tx, owner }: WorkerWorld, ref: string): Promise<string> {
   const { rows } = await owner.query<{ id: string }>('select id from sverka.inbox where subject_ref = $1', [ref]);
   const inboxId = rows[0]?.id ?? ref;
-  await buryRow(tx, { inboxId, book: 'live', reason: 'unreadable_record', attempts: 10 }, newTraceId());
+  await buryRow(tx, { inboxId, reason: 'unreadable_record', attempts: 10 }, newTraceId());
   const letters = await owner.query<{ id: string }>('select id from sverka.dead_letter where inbox_id = $1', [inboxId]);
   return letters.rows[0]?.id ?? ref;
 }

@@ -8,7 +8,6 @@ import {
 } from '../../../contracts/deposit-address.js';
 import { listSchema } from '../../../contracts/list.js';
 import { networkSchema, referenceSchema } from '../../../contracts/values.js';
-import { breakerName, breakerOpenMs } from '../../../db/breaker.js';
 import { findDepositAddress } from '../../../db/deposit-addresses.js';
 import { listDepositAddresses } from '../../../db/lists.js';
 import { Problem } from '../../problem.js';
@@ -16,6 +15,7 @@ import type { Call } from '../call.js';
 import { creationHandler } from '../creation.js';
 import { answerList } from '../list.js';
 import { assetFilter, filter, PAGE_PARAMETERS } from '../parameters.js';
+import { requireProvider } from '../provider-account.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
@@ -43,13 +43,8 @@ export const createDepositAddress = defineRoute({
     fingerprinted: (meaning) => ({ ...meaning }),
     start: async (call, meaning, { request, deadlineMs }) => {
       const { book, merchantId } = call.caller;
-      const account = call.deps.config.providers.find((one) => one.provider === 'custody' && one.book === book);
-      if (!account) throw new Problem('provider_unavailable', { headers: { 'retry-after': '60' } });
-      const openMs = await breakerOpenMs(call.deps.db, breakerName({ provider: account.provider, book }));
-      if (openMs > 0) {
-        throw new Problem('provider_unavailable', { headers: { 'retry-after': String(Math.ceil(openMs / 1_000)) } });
-      }
-      const input = { ...meaning, book, merchantId, provider: account.provider, account: account.account, request };
+      const at = await requireProvider(call, 'custody');
+      const input = { ...meaning, ...at, book, merchantId, request };
       return call.deps.starts.depositAddress({ ...input, traceId: call.traceId }, deadlineMs);
     },
   }),

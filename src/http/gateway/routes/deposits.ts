@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { depositSchema, toDeposit } from '../../../contracts/deposit.js';
 import { isId } from '../../../contracts/ids.js';
 import { listSchema } from '../../../contracts/list.js';
-import { networkSchema, referenceSchema } from '../../../contracts/values.js';
+import { assetCodeSchema, networkSchema, referenceSchema } from '../../../contracts/values.js';
 import { findDeposit } from '../../../db/deposits.js';
 import { listDeposits } from '../../../db/lists.js';
 import { answerList } from '../list.js';
-import { assetFilter, filter, PAGE_PARAMETERS } from '../parameters.js';
+import { filter, PAGE_PARAMETERS } from '../parameters.js';
 import { notFound, readById } from '../read-by-id.js';
 import { defineRoute } from '../route.js';
 
@@ -28,7 +28,7 @@ const listParameters = {
   ...PAGE_PARAMETERS,
   state: filter(depositSchema.shape.state, 'Its state.'),
   network: filter(networkSchema, 'The network it came over.'),
-  asset: assetFilter,
+  asset: filter(assetCodeSchema, 'The asset that was reported, whatever it was settled in.'),
   deposit_address_id: filter(
     z.string().refine((text) => isId('depositAddress', text), 'must be an id such as addr_…'),
     'The address it arrived at.',

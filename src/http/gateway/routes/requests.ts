@@ -17,7 +17,13 @@ export const getRequest = defineRoute({
   summary: 'Ask what a call with an Idempotency-Key led to',
   tag: 'Requests',
   query: {},
-  answers: { 200: { description: 'The request; `not_seen` also before a row exists.', schema: requestSchema } },
+  answers: {
+    200: {
+      description: 'The request; `not_seen` also before a row exists.',
+      schema: requestSchema,
+      retryAfter: true,
+    },
+  },
   handler: answerRequest,
 });
 
@@ -27,7 +33,8 @@ async function answerRequest(call: Call<object, null>): Promise<Answer> {
   const row = await findRequest(call.deps.db, id);
   // The id of another merchant's request is answered like one that was never made.
   if (!row || row.merchantId !== call.caller.merchantId || row.book !== call.caller.book) {
-    return { status: 200, body: await openRequest(call, id), headers: { 'retry-after': '1' } };
+    const { body } = await openRequest(call, id);
+    return { status: 200, body, headers: { 'retry-after': '1' } };
   }
   return {
     status: 200,
@@ -48,11 +55,9 @@ async function ledTo(
   const kind = kindOf(row.resourceType ?? '');
   const loaded = await kind.load(call.deps.db, call.caller, row.resourceId ?? '');
   if (!loaded) throw new Error(`${row.id} leads to ${row.resourceId}, which is not there.`);
+  const { id, updated_at: updatedAt } = loaded.body;
+  const resource = { type: kind.type, id, url: kind.url(id) };
+  if (loaded.refusal) return { resource, response: ledToRefusal(row, loaded.refusal).response, updatedAt };
   const { status } = answerResource(kind, loaded, row.made === true);
-  const { id } = loaded.body;
-  return {
-    resource: { type: kind.type, id, url: kind.url(id) },
-    response: { status, body: loaded.body },
-    updatedAt: loaded.body.updated_at,
-  };
+  return { resource, response: { status, body: loaded.body }, updatedAt };
 }

@@ -1,0 +1,110 @@
+import type {
+  CardChangeInput,
+  CardLoadInput,
+  DepositAddressInput,
+  DepositInput,
+  IssuanceInput,
+  IssuanceRef,
+} from '../contracts/messages.js';
+import { strandedCardChanges } from '../db/card-changes.js';
+import { readCard } from '../db/cards.js';
+import { readDepositAddress, strandedDepositAddresses } from '../db/deposit-addresses.js';
+import { strandedDeposits } from '../db/deposits.js';
+import { readIssuance, strandedIssuances } from '../db/issuances.js';
+import { readLoad, strandedLoads } from '../db/loads.js';
+import { findRequest } from '../db/requests.js';
+import type { Tx } from '../db/transaction.js';
+import { newTraceId } from '../telemetry/trace.js';
+import { type Attempt, eachOf } from './attempts.js';
+import type { ActivityDeps } from './deps.js';
+
+/** The rows are the truth: a waiting deposit whose workflow was lost gets one again, or is read by the sweep. */
+export async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<DepositInput[]> {
+  const closed: DepositInput[] = [];
+  const stranded = await strandedDeposits(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ book, provider, account, ref }) => {
+    if (provider !== 'custody') return;
+    const input: DepositInput = { book, provider, account, ref, traceId: newTraceId() };
+    const outcome = await attempt(() => deps.nudgeDeposit(input, { start: true, leaveRunning: true }));
+    if (outcome === 'closed') closed.push(input);
+  });
+  return closed;
+}
+
+/** The same for an address: it is made from its row and the request behind it. */
+export async function restartAddresses(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const stranded = await strandedDepositAddresses(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ id, requestId }) => {
+    const address = await readDepositAddress(db, id);
+    const request = await findRequest(db, requestId);
+    if (!request || address.provider !== 'custody') return;
+    const { key, method, path } = request;
+    const input: DepositAddressInput = {
+      book: address.book,
+      provider: 'custody',
+      account: address.providerAccount,
+      merchantId: address.merchantId,
+      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      customerRef: address.customerRef,
+      network: address.network,
+      asset: address.asset,
+      settlementMode: address.settlementMode,
+      settlementAsset: address.settlementAsset,
+      traceId: request.traceId ?? newTraceId(),
+    };
+    await attempt(() => deps.startDepositAddress(input));
+  });
+}
+
+/** The same for an issuance, also for one that a person has begun anew; ended ones are read by the sweep itself. */
+export async function restartIssuances(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<IssuanceRef[]> {
+  const closed: IssuanceRef[] = [];
+  const stranded = await strandedIssuances(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ id, requestId }) => {
+    const record = await readIssuance(db, id);
+    const request = await findRequest(db, requestId);
+    if (!request || record.provider !== 'issuer') return;
+    const { key, method, path } = request;
+    const { book, providerAccount: account } = record;
+    const input: IssuanceInput = {
+      ...{ book, provider: 'issuer', account, merchantId: record.merchantId },
+      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      ...{ cardholderId: record.cardholderId, product: record.product, asset: record.asset },
+      ...{ load: record.loadAmount.toString(), generation: record.generation, issuanceId: id },
+      traceId: request.traceId ?? newTraceId(),
+    };
+    const outcome = await attempt(() => deps.startIssuance(input));
+    if (outcome === 'closed') closed.push({ book, provider: 'issuer', account, ref: id, traceId: input.traceId });
+  });
+  return closed;
+}
+
+/** The same for a load: another run of it is answered by its row, and the issuer knows the reference. */
+export async function restartLoads(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const stranded = await strandedLoads(db, deps.config.SVERKA_STRANDED_AGE);
+  await eachOf(stranded, async ({ id, requestId }) => {
+    const { book, merchantId, cardId, asset, amount, provider, providerAccount: account } = await readLoad(db, id);
+    const request = await findRequest(db, requestId);
+    if (!request || provider !== 'issuer') return;
+    const { key, method, path } = request;
+    const input: CardLoadInput = {
+      ...{ book, provider, account, merchantId, cardId, asset, amount: amount.toString() },
+      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      traceId: request.traceId ?? newTraceId(),
+    };
+    await attempt(() => deps.startCardLoad(input));
+  });
+}
+
+/** The same for a change of a card, also for one whose workflow was never begun. */
+export async function restartCardChanges(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const { SVERKA_STRANDED_AGE: olderThanMs, SVERKA_SWEEP_GRACE: graceMs } = deps.config;
+  const stranded = await strandedCardChanges(db, { olderThanMs, graceMs });
+  await eachOf(stranded, async ({ cardId, number, traceId }) => {
+    const { book, merchantId, provider, providerAccount: account } = await readCard(db, cardId);
+    if (provider !== 'issuer') return;
+    const of = { book, provider, account, merchantId, cardId, number } as const;
+    const input: CardChangeInput = { ...of, traceId: traceId ?? newTraceId() };
+    await attempt(() => deps.startCardChange(input));
+  });
+}

@@ -1,0 +1,154 @@
+import type { CardRecord } from '../contracts/card.js';
+import type { CardState } from '../domain/card.js';
+import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
+import { listQuery, type Scope, type Wanted } from './lists.js';
+import type { Tx } from './transaction.js';
+
+/** Everything of a card but its issuance, with what the journal says is loaded on it; alias `c`. */
+const CARD_SELECT = `select c.id, c.book, c.merchant_id as "merchantId", c.cardholder_id as "cardholderId", c.product,
+    c.asset, c.provider, c.provider_account as "providerAccount", c.provider_ref as "providerRef", c.last4, c.expires,
+    c.provider_status as "providerStatus", c.provider_read_at as "providerReadAt",
+    coalesce(b.balance, 0)::text as "loadedText",
+    exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing, c.state, c.version, c.reason, c.created_at as "createdAt",
+    c.updated_at as "updatedAt"
+  from sverka.card c
+  left join lateral (select e.balance from ledger.account a join ledger.entry e on e.account_id = a.id
+    where a.book = c.book and a.merchant_id = c.merchant_id and a.customer_id is null and a.kind = 'card'
+      and a.ref = c.id and a.asset = c.asset order by e.seq desc limit 1) b on true`;
+
+type CardRow = Omit<CardRecord, 'loaded' | 'issuance'> & { loadedText: string };
+
+/** The merchant's own card of that id, in that book. */
+export async function findCard(db: Tx, of: Scope & { id: string }): Promise<CardRecord | null> {
+  const params = [of.id, of.book, of.merchantId];
+  const where = 'where c.id = $1 and c.book = $2 and c.merchant_id = $3';
+  return (await withIssuances(db, await db.query<CardRow>(`${CARD_SELECT} ${where}`, params)))[0] ?? null;
+}
+
+/** The card of that id, whoever owns it: for the worker and for people of ours. */
+export async function readCard(db: Tx, id: string): Promise<CardRecord> {
+  const [record] = await withIssuances(db, await db.query<CardRow>(`${CARD_SELECT} where c.id = $1`, [id]));
+  if (!record) throw new Error(`Card ${id} does not exist, although its issuance does.`);
+  return record;
+}
+
+export async function listCards(db: Tx, of: Scope, wanted: Wanted): Promise<CardRecord[]> {
+  const { sql, params } = listQuery({ select: CARD_SELECT, table: 'sverka.card', alias: 'c' }, of, wanted);
+  return withIssuances(db, await db.query<CardRow>(sql, params));
+}
+
+export interface NewCard extends Scope {
+  readonly id: string;
+  readonly cardholderId: string;
+  readonly product: string;
+  readonly asset: string;
+  readonly provider: string;
+  readonly account: string;
+  readonly actor: string;
+  readonly traceId: string;
+}
+
+/** Inserts it as `pending`: it exists, with its id, from the reserve on. */
+export async function insertCard(tx: Tx, card: NewCard): Promise<void> {
+  await tx.query(
+    `insert into sverka.card (id, book, merchant_id, cardholder_id, product, asset, provider, provider_account, actor,
+       trace_id, state) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, 'pending')`,
+    [
+      card.id,
+      card.book,
+      card.merchantId,
+      card.cardholderId,
+      card.product,
+      card.asset,
+      card.provider,
+      card.account,
+      card.actor,
+      card.traceId,
+    ],
+  );
+}
+
+/** What the issuer made: nothing else of a card is kept anywhere. */
+export interface MadeCard {
+  readonly providerRef: string;
+  readonly last4: string;
+  readonly expires: string;
+}
+
+export interface CardMove {
+  readonly from: readonly CardState[];
+  readonly to: CardState;
+  readonly reason: string | null;
+  readonly actor: string;
+  readonly traceId: string;
+  readonly made?: MadeCard;
+}
+
+/** Compare-and-set; null when the card has left `from` meanwhile. */
+export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<CardRecord | null> {
+  const { made } = move;
+  const rows = await tx.query(
+    `update sverka.card set state = $3, version = version + 1, reason = $4, actor = $5, trace_id = $6,
+       provider_ref = coalesce($7, provider_ref), last4 = coalesce($8, last4), expires = coalesce($9, expires)
+     where id = $1 and state = any ($2) returning id`,
+    [
+      id,
+      move.from,
+      move.to,
+      move.reason,
+      move.actor,
+      move.traceId,
+      made?.providerRef ?? null,
+      made?.last4 ?? null,
+      made?.expires ?? null,
+    ],
+  );
+  return rows.length === 1 ? readCard(tx, id) : null;
+}
+
+/** Locks the card and reads it as it is then: before its issuance, its loads and its changes. */
+export async function lockCard(tx: Tx, id: string): Promise<CardRecord> {
+  await tx.query('select from sverka.card where id = $1 for no key update', [id]);
+  return readCard(tx, id);
+}
+
+/** Its money moved and its state did not: the next version, under its lock. */
+export async function nextCardVersion(tx: Tx, id: string): Promise<void> {
+  await tx.query('update sverka.card set version = version + 1 where id = $1', [id]);
+}
+
+/** What the issuer says of the card now: a mirror, beside our own state (R19). */
+export async function noteCardStatus(tx: Tx, id: string, providerStatus: string): Promise<void> {
+  await tx.query('update sverka.card set provider_status = $2, provider_read_at = clock_timestamp() where id = $1', [
+    id,
+    providerStatus,
+  ]);
+}
+
+/** What making a card of that product and asset costs this merchant, in minor units; null when it is not offered. */
+export async function cardFee(
+  db: Tx,
+  of: { merchantId: string; product: string; asset: string },
+): Promise<bigint | null> {
+  const rows = await db.query<{ amount: string }>(
+    `select amount::text from sverka.card_fee where product = $2 and asset = $3
+       and (merchant_id = $1 or merchant_id is null) order by merchant_id nulls last limit 1`,
+    [of.merchantId, of.product, of.asset],
+  );
+  return rows[0] ? BigInt(rows[0].amount) : null;
+}
+
+async function withIssuances(db: Tx, cards: readonly CardRow[]): Promise<CardRecord[]> {
+  if (cards.length === 0) return [];
+  const rows = await db.query<IssuanceRow>(
+    `select distinct on (i.card_id) ${ISSUANCE_COLUMNS} from sverka.issuance i where i.card_id = any ($1)
+     order by i.card_id, i.generation desc`,
+    [cards.map(({ id }) => id)],
+  );
+  const byCard = new Map(rows.map((row) => [row.cardId, toIssuanceRecord(row)]));
+  return cards.map(({ loadedText, ...card }) => {
+    const issuance = byCard.get(card.id);
+    if (!issuance) throw new Error(`Card ${card.id} has no issuance, although both are born together.`);
+    return { ...card, loaded: BigInt(loadedText), issuance };
+  });
+}

@@ -1,0 +1,39 @@
+import { nudgeDeposit } from '../../client/deposits.js';
+import { nudgeIssuance } from '../../client/issuances.js';
+import { createNudger } from '../../client/nudger.js';
+import type { Temporal } from '../../client/temporal.js';
+import type { DepositInput, IssuanceRef } from '../../contracts/messages.js';
+import { type Delivery, findFollower } from '../../db/inbox.js';
+import type { Tx } from '../../db/transaction.js';
+
+export interface RelayNudge {
+  /** Says "look" to whoever follows the subject; never waits and never throws. */
+  nudge(delivery: Delivery): void;
+  /** Resolves when nothing is in flight. */
+  idle(): Promise<void>;
+}
+
+/** Nudges, coalesced per subject. A lost one costs only time, for the sweep comes; `onFailure` is told of it. */
+export function createRelayNudge(
+  { temporal, db }: { temporal: Temporal; db: Tx },
+  onFailure: (error: unknown) => void,
+): RelayNudge {
+  const nudger = createNudger((of: DepositInput | IssuanceRef) => send(temporal, db, of), onFailure);
+  return {
+    nudge({ provider, endpoint: account, book, subject, traceId }) {
+      if (subject === null) return;
+      const of = { book, account, ref: subject.ref, traceId };
+      const key = `${provider} ${account} ${subject.ref}`;
+      if (provider === 'custody' && subject.type === 'deposit') nudger.nudge(key, { ...of, provider });
+      if (provider === 'issuer' && subject.type === 'card') nudger.nudge(key, { ...of, provider });
+    },
+    idle: () => nudger.idle(),
+  };
+}
+
+/** A deposit's run has the provider's name of it; that of a card is looked up; what has ended is the sweep's. */
+async function send(temporal: Temporal, db: Tx, of: DepositInput | IssuanceRef): Promise<void> {
+  if (of.provider === 'custody') return void (await nudgeDeposit(temporal, of, { start: true }));
+  const workflowId = await findFollower(db, of);
+  if (workflowId !== null) await nudgeIssuance(temporal, { workflowId, traceId: of.traceId });
+}
