@@ -12,8 +12,8 @@ import { eventually } from '../support/simulated-custody.js';
 import type { RunningWorker } from '../support/worker-world.js';
 
 /**
- * A death leaves what was committed and what the issuer has done, and nothing of what was to follow; Temporal hears of a
- * failed attempt. Here an attempt ends at that point for once, which leaves the same; real kills are the drill's.
+ * A death leaves what was committed and what the issuer has done, and nothing of what was to follow; Temporal hears of
+ * a failed attempt. Here an attempt ends at that point for once, which leaves the same; real kills are the drill's.
  */
 let deadly: { readonly at: string; readonly when: 'before' | 'after' } | null = null;
 
@@ -28,7 +28,6 @@ afterAll(async () => {
   await it.close();
 });
 afterEach(async () => {
-  expect(deadly).toBeNull();
   await expectMoneyInvariants(it.world.owner, 'any');
 });
 
@@ -76,6 +75,7 @@ describe('a load whose worker dies', () => {
     const { body } = await it.load(card, `killed-${when}-${at}`, { prefer: 'wait=0' });
     await eventually(async () => (await it.onCard(card.id)) === 3_500n);
     await eventually(async () => (await it.movementsOf(body.id)).length === 2);
+    expect(deadly).toBeNull();
     expect(await it.movementsOf(body.id)).toEqual(['load_hold', 'load_settle']);
     expect([await it.loadsMade(body.id), await it.eventsOf(body.id)]).toEqual([1, ['load.completed']]);
   });
