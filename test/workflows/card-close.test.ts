@@ -167,6 +167,7 @@ describe('what the issuer does by himself', () => {
   test('to a card of ours that is closed already makes it closed here with what it held', async () => {
     const card = await it.issued('refuses-close');
     await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'closed' });
+    await readUntil(card, 'closed');
     await it.fault(card, 'close', { fault: 'status', status: 409, times: 1 });
     expect((await it.change(card, 'close', { key: 'refuses', prefer: 'wait=10' })).status).toBe(200);
     // He did not say what was left on it.
