@@ -4,6 +4,7 @@ import { acceptBenchmark } from './benchmarks/accept.js';
 import { balanceBenchmark } from './benchmarks/balance.js';
 import { depositBenchmark } from './benchmarks/deposit.js';
 import { hotBenchmark } from './benchmarks/hot.js';
+import { issuanceBenchmark } from './benchmarks/issuance.js';
 import { postBenchmark } from './benchmarks/post.js';
 import { reconcileBenchmark } from './benchmarks/reconcile.js';
 import type { BenchContext, Benchmark, Size } from './support/benchmark.js';
@@ -17,6 +18,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   hotBenchmark,
   balanceBenchmark,
   depositBenchmark,
+  issuanceBenchmark,
   reconcileBenchmark,
 ];
 const ROUNDS = { small: 5, full: 9 } as const;

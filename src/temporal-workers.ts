@@ -70,8 +70,8 @@ const IN_CLEAR = 'globalThis.sverkaFailuresInClear = true;';
 
 /**
  * The bundle of that file, whose failures are encrypted only where payloads are. Throws for one of other sources than
- * those here, and, naming what is missing, when it lacks workflows (their runs would wait for ever, unseen) or the converter of failures (their messages would stand
- * in histories in clear, unseen).
+ * those here, and, naming what is missing, when it lacks workflows (their runs would wait for ever, unseen) or the
+ * converter of failures (their messages would stand in histories in clear, unseen).
  */
 export function workflowBundle(
   codePath: string,

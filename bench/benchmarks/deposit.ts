@@ -8,8 +8,8 @@ import { depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositInput, DepositSeen } from '../../src/contracts/messages.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
-import { silentLog } from '../../src/telemetry/log.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
+import { activityDeps } from '../support/activity-deps.js';
 import { type BenchAddress, openAddresses } from '../support/addresses.js';
 import type { BenchContext, Benchmark, BenchResult, Cost } from '../support/benchmark.js';
 import { cpuSecondsOf, describeCpu } from '../support/cpu.js';
@@ -196,13 +196,8 @@ async function databaseCosts(
   const temporal = connectTemporal(config);
   try {
     const { providerReadDeposit } = createDepositActivities({
-      pool,
-      config,
-      log: silentLog,
-      custody: providers.custody,
-      issuer: providers.issuer,
+      ...activityDeps({ pool, config, providers }),
       nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
-      startDepositAddress: async () => undefined,
     });
     const readAll = async (inputs: readonly DepositInput[]) => {
       for (const input of inputs) await providerReadDeposit({ ...input, absentMs: 0 });

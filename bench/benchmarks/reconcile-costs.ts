@@ -5,8 +5,8 @@ import { loadConfig } from '../../src/config.js';
 import type { DepositPages } from '../../src/contracts/messages.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
-import { silentLog } from '../../src/telemetry/log.js';
 import type { PagesOrder } from '../custody-pages.js';
+import { activityDeps } from '../support/activity-deps.js';
 import { openAddresses } from '../support/addresses.js';
 import type { BenchContext, Cost } from '../support/benchmark.js';
 import { startProcess } from '../support/processes.js';
@@ -50,15 +50,7 @@ async function turnCosts(of: {
   const config = loadConfig({ ...of.settings, DATABASE_URL: counter.url });
   const pool = createPool(config.DATABASE_URL, { max: 1, applicationName: 'bench-counted' });
   const providers = createProviders(config);
-  const { pageDepositChanges } = createDepositActivities({
-    pool,
-    config,
-    log: silentLog,
-    custody: providers.custody,
-    issuer: providers.issuer,
-    nudgeDeposit: async () => 'closed',
-    startDepositAddress: async () => undefined,
-  });
+  const { pageDepositChanges } = createDepositActivities(activityDeps({ pool, config, providers }));
   const pass = async (): Promise<{ bytes: number; trips: number }> => {
     await owner.query('update sverka.source set cursor = null');
     counter.take();

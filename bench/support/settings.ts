@@ -1,3 +1,5 @@
+import type { LoginRole } from '../../src/local/role-passwords.js';
+import type { BenchKeys } from './keys.js';
 import type { BenchDatabase, BenchServers } from './servers.js';
 
 /** Of the live book's account at the custodian, as everything that a benchmark starts is told. */
@@ -9,7 +11,10 @@ export const CUSTODY = {
   secret: 'secret-of-the-benchmarks-36-characters',
 } as const;
 
-/** That account, as an activity is told. */
+/** The same at the issuer. */
+export const ISSUER = { ...CUSTODY, provider: 'issuer' } as const;
+
+/** The custodian's account, as an activity is told. */
 export const SOURCE = { book: CUSTODY.book, provider: CUSTODY.provider, account: CUSTODY.account };
 
 /** What src/config.ts reads, for a process of ours with that role; all else is its default. */
@@ -17,10 +22,12 @@ export function settingsFor(
   servers: BenchServers,
   of: {
     readonly database: BenchDatabase;
-    readonly role: 'worker' | 'relay' | 'simulators';
+    readonly role: LoginRole;
     readonly taskQueue: string;
     readonly namespace: string;
     readonly custodyUrl: string;
+    /** Left out where nobody issues cards. */
+    readonly issuer?: { readonly url: string; readonly keys: BenchKeys };
   },
 ): Record<string, string> {
   return {
@@ -32,5 +39,17 @@ export function settingsFor(
     SVERKA_LIVE_CUSTODY_URL: of.custodyUrl,
     SVERKA_LIVE_CUSTODY_API_KEY: CUSTODY.apiKey,
     SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: CUSTODY.secret,
+    ...(of.issuer ? issuerSettings(of.issuer) : {}),
+  };
+}
+
+function issuerSettings({ url, keys }: { url: string; keys: BenchKeys }): Record<string, string> {
+  return {
+    SVERKA_LIVE_ISSUER_URL: url,
+    SVERKA_LIVE_ISSUER_API_KEY: ISSUER.apiKey,
+    SVERKA_LIVE_ISSUER_WEBHOOK_SECRETS: ISSUER.secret,
+    SVERKA_KEYRING_FILE: keys.keyring,
+    SVERKA_PUBLIC_KEYS_FILE: keys.publicKeys,
+    SVERKA_FINGERPRINT_KEY: keys.fingerprint,
   };
 }

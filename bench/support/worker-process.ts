@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
 import { freePort } from '../../src/local/ports.js';
+import type { BenchKeys } from './keys.js';
 import { type BenchProcess, startProcess } from './processes.js';
 import type { BenchDatabase, BenchServers } from './servers.js';
 import { settingsFor } from './settings.js';
@@ -22,10 +23,11 @@ export async function startWorkerProcess(
     readonly database: BenchDatabase;
     readonly namespace: string;
     readonly custodyUrl: string;
+    readonly issuer?: { readonly url: string; readonly keys: BenchKeys };
   },
 ): Promise<WorkerProcess> {
-  const { database, namespace, taskQueue, custodyUrl } = of;
-  const settings = settingsFor(servers, { database, namespace, taskQueue, custodyUrl, role: 'worker' });
+  const { taskQueue } = of;
+  const settings = settingsFor(servers, { ...of, role: 'worker' });
   const started = await startProcess(servers, {
     file: of.file,
     name: `worker-${taskQueue}`,

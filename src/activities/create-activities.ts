@@ -4,6 +4,7 @@ import { createDepositAddressActivities } from './deposit-addresses.js';
 import { createDepositActivities } from './deposits.js';
 import type { ActivityDeps } from './deps.js';
 import { createInboxActivities } from './inbox.js';
+import { createIssuanceReadActivities } from './issuance-reads.js';
 import { createIssuanceActivities } from './issuances.js';
 import { createLoadActivities } from './loads.js';
 
@@ -14,6 +15,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createDepositAddressActivities(deps),
     ...createInboxActivities(deps),
     ...createIssuanceActivities(deps),
+    ...createIssuanceReadActivities(deps),
     ...createLoadActivities(deps),
     ...createCardChangeActivities(deps),
     ...createCheckActivities(deps),

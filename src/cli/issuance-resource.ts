@@ -64,7 +64,7 @@ export interface Pressing {
   readonly choices: readonly IssuanceChoice[];
 }
 
-/** All that the hash of a decision covers, and more; `reason` stands beside the flag, which the resource shows in it. */
+/** All that the hash of a decision covers, and more; `reason` is the issuance's own, beside the flag. */
 export function issuanceFacts(record: IssuanceRecord): (readonly [string, string | null])[] {
   const issuance = toIssuanceResource(record);
   const { unread_ms: unread } = issuance;

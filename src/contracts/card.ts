@@ -194,7 +194,7 @@ export const cardInputSchema = z.strictObject({
   load: z
     .strictObject({ amount: z.string().max(64), asset: z.string().max(20) })
     .describe('What is loaded on it from the wallet at once; 0 is allowed. Its asset is the card’s.'),
-  product: z.enum(CARD_PRODUCTS).optional().describe('Default: `instant`.'),
+  product: z.enum(CARD_PRODUCTS).nullish().describe('Default: `instant`.'),
 });
 export type CardBody = z.infer<typeof cardInputSchema>;
 
@@ -215,7 +215,8 @@ export interface CardRefusal {
 }
 
 export function understandCard(input: CardBody): CardMeaning | CardRefusal {
-  const { cardholder_id: cardholderId, load, product = 'instant' } = input;
+  const { cardholder_id: cardholderId, load } = input;
+  const product = input.product ?? 'instant';
   if (!findAsset(load.asset)) {
     return { code: 'asset_not_supported', pointer: '/load/asset', detail: 'must be a listed asset such as USD' };
   }

@@ -58,7 +58,7 @@ export function depositAddressWorkflowId(input: { book: string; merchantId: stri
   return `deposit-address:${input.book}:${input.merchantId}:${input.requestId.slice(4)}`;
 }
 
-/** Id of an issuance's workflow: one per (book, merchant, Idempotency-Key), and one for each time a person issues again. */
+/** Id of an issuance's workflow: one per (book, merchant, Idempotency-Key), and one each time a person issues again. */
 export function issuanceWorkflowId(input: {
   book: string;
   merchantId: string;

@@ -98,7 +98,7 @@ async function returnLoad(tx: Tx, card: CardRecord, { remaining, traceId }: Card
       detail:
         remaining === null
           ? 'A card was closed and the issuer did not say what was left on it; ask, and compare with the journal.'
-          : 'A card was closed with another rest at the issuer than ours, which went back to the wallet; compare.',
+          : 'A card was closed with another rest at the issuer than ours, which went to the wallet; compare the two.',
       traceId,
     });
   }

@@ -189,8 +189,8 @@ export async function claimPending(
 }
 
 /**
- * What people decided on deposits and issuances is a reason to look, too: one row for each open decision, claimed by whoever makes
- * it. Answers those made now; if nobody comes for them they come again by `claimPending`.
+ * What people decided on deposits and issuances is a reason to look, too: one row for each open decision, claimed by
+ * whoever makes it. Answers those made now; if nobody comes for them they come again by `claimPending`.
  */
 export async function claimDecided(db: Tx, limits: { most: number; leaseMs: number }): Promise<ClaimedRow[]> {
   return db.query<ClaimedRow>(

@@ -120,7 +120,7 @@ export function planIssuance(standing: IssuanceStanding, answer: IssuerAnswer): 
   }
 }
 
-/** How a record differs from what was asked for; null when it is that. `reference: false` for one that a person named. */
+/** How a record differs from what was asked for; null when it is that. `reference: false`: a person named the card. */
 export function mismatchOf(
   terms: IssuanceTerms,
   card: IssuerReading,

@@ -11,7 +11,7 @@ import {
 } from '@temporalio/workflow';
 import type { DepositActivities } from '../activities/deposits.js';
 import type { InboxActivities } from '../activities/inbox.js';
-import type { IssuanceActivities } from '../activities/issuances.js';
+import type { IssuanceReadActivities } from '../activities/issuance-reads.js';
 import { depositWorkflowId } from '../contracts/ids.js';
 import type { DepositInput, IssuanceRef, SweptPart } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
@@ -80,7 +80,7 @@ async function readClosed(input: DepositInput): Promise<void> {
 }
 
 async function readClosedCard(of: IssuanceRef): Promise<void> {
-  const { providerReadIssuanceOf } = activitiesOf<IssuanceActivities>(of.provider, { tries: 1 });
+  const { providerReadIssuanceOf } = activitiesOf<IssuanceReadActivities>(of.provider, { tries: 1 });
   await triedOnce(providerReadIssuanceOf(of), 'card', of.traceId);
 }
 

@@ -1,5 +1,5 @@
 import { continueAsNew, uuid4 } from '@temporalio/workflow';
-import type { IssuanceActivities } from '../activities/issuances.js';
+import type { IssuanceReadActivities } from '../activities/issuance-reads.js';
 import type { IssuancePages, IssuanceReconcileInput } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
 
@@ -10,7 +10,7 @@ const TURNS_PER_RUN = 100;
 export async function issuanceReconcile(
   input: IssuanceReconcileInput & { after?: string | null },
 ): Promise<Omit<IssuancePages, 'after'>> {
-  const { pageIssuances } = activitiesOf<IssuanceActivities>(input.provider, {
+  const { pageIssuances } = activitiesOf<IssuanceReadActivities>(input.provider, {
     summary: `ask about what waits at ${input.account}`,
   });
   const total = { read: 0, changed: 0, failed: 0 };

@@ -10,6 +10,7 @@ import {
   Trigger,
   workflowInfo,
 } from '@temporalio/workflow';
+import type { IssuanceReadActivities } from '../activities/issuance-reads.js';
 import type { IssuanceActivities } from '../activities/issuances.js';
 import {
   ACCEPTED_UPDATE,
@@ -71,7 +72,8 @@ function createNudged(traceId: string): Nudged {
 /** Create once, then ask until it is certain (DESIGN 6): by the answer, a nudge, or the time. */
 async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nudged): Promise<void> {
   const { issuanceId: id, provider } = input;
-  const { databaseSubmitIssuance, providerReadIssuance } = activitiesOf<IssuanceActivities>(provider);
+  const { databaseSubmitIssuance } = activitiesOf<IssuanceActivities>(provider);
+  const { providerReadIssuance } = activitiesOf<IssuanceReadActivities>(provider);
   const show = createShow();
   const { runId } = workflowInfo();
   const { resumed } = input;

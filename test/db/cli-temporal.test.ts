@@ -1,16 +1,16 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
-import { Connection } from '@temporalio/client';
-import { msToTs } from '@temporalio/common/lib/time.js';
 import { ensureStanding } from '../../src/client/standing.js';
 import { setCardFee } from '../../src/db/card-fees.js';
 import { CARD_PRODUCTS } from '../../src/domain/card.js';
 import { type Ops, startOps } from '../../src/http/ops.js';
+import { keyFiles } from '../../src/local/key-files.js';
 import { choosePorts } from '../../src/local/ports.js';
 import { registerSearchAttributes } from '../../src/local/register-search-attributes.js';
-import type { RunFile, RunHook } from '../../src/local/run-file.js';
+import type { RunFile } from '../../src/local/run-file.js';
+import { ensureKeyring } from '../../src/providers/keys/keyring-file.js';
+import { CLI_SECRET, hookOf, newCliNamespace, unusedIssuer } from '../support/cli-world.js';
 import { type CommandLine, openCommandLine, runWithConsole } from '../support/command-line.js';
 import { eventually } from '../support/running-product.js';
 import { testTemporal } from '../support/test-temporal.js';
@@ -18,7 +18,6 @@ import { arrive, makeKnownAddress } from '../support/worker-rows.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 const LIVE = 'deposit-reconcile:live:custody';
-const SECRET = 'a webhook secret of more than 32 characters';
 
 let world: WorkerWorld;
 let worker: RunningWorker | undefined;
@@ -32,8 +31,8 @@ let gate: Promise<void> | null = null;
 let pagesAsked = 0;
 
 beforeAll(async () => {
-  const namespace = await newNamespace();
-  world = await openWorkerWorld({ namespace, settings: issuerSettings() });
+  const namespace = await newCliNamespace();
+  world = await openWorkerWorld({ namespace, settings: unusedIssuer() });
   for (const product of CARD_PRODUCTS) {
     await setCardFee(world.tx, { merchantId: null, product, asset: 'USD', amount: 100n, setBy: 'a test' });
   }
@@ -50,10 +49,11 @@ beforeAll(async () => {
     opsUrls: { worker: ops.url },
     simulators: { custody: { url: world.custody.url } },
     hooks: (['custody', 'issuer'] as const).flatMap((provider) =>
-      (['live', 'test'] as const).map((book) => hookOf(provider, book, [SECRET, `other ${SECRET}`])),
+      (['live', 'test'] as const).map((book) => hookOf(provider, book, [CLI_SECRET, `other ${CLI_SECRET}`])),
     ),
   };
   cli = openCommandLine(whole);
+  ensureKeyring(keyFiles(cli.state));
 });
 afterAll(async () => {
   cli.remove();
@@ -62,51 +62,10 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A namespace of this file alone: schedules and standing workflows have fixed ids. */
-async function newNamespace(): Promise<string> {
-  const namespace = `cli-${randomBytes(4).toString('hex')}`;
-  const connection = await Connection.connect({ address: testTemporal().address });
-  await connection.workflowService.registerNamespace({
-    namespace,
-    workflowExecutionRetentionPeriod: msToTs('1 day'),
-  });
-  await eventually('the namespace is known everywhere', () =>
-    connection.workflowService.listWorkflowExecutions({ namespace }).then(
-      () => true,
-      () => false,
-    ),
-  );
-  await connection.close();
-  return namespace;
-}
-
-/** An issuer that is configured and never called. */
-function issuerSettings(): Record<string, string> {
-  const of = (book: string) => ({
-    [`SVERKA_${book}_ISSUER_URL`]: 'http://127.0.0.1:9',
-    [`SVERKA_${book}_ISSUER_API_KEY`]: 'key',
-    [`SVERKA_${book}_ISSUER_WEBHOOK_SECRETS`]: SECRET,
-  });
-  return { ...of('LIVE'), ...of('TEST') };
-}
-
 /** The custodian's endpoint of that book with other secrets, beside all the others. */
 function withSecrets(book: 'live' | 'test', secrets: readonly string[]): Partial<RunFile> {
   const others = whole.hooks?.filter((hook) => hook.provider !== 'custody' || hook.book !== book) ?? [];
   return { hooks: [hookOf('custody', book, secrets), ...others] };
-}
-
-function hookOf(provider: RunHook['provider'], book: 'live' | 'test', secrets: readonly string[]): RunHook {
-  return {
-    ...{ provider, endpoint: `main-${book}`, book, url: 'http://127.0.0.1:9/hooks' },
-    ...{
-      signatureHeader: 'X-Custody-Signature',
-      scheme: 't,v1',
-      encoding: 'hex',
-      deliveryId: 'body:event_id',
-      secrets,
-    },
-  };
 }
 
 interface Check {
@@ -122,7 +81,7 @@ async function found(): Promise<string[]> {
   const { checks, ok } = JSON.parse(stdout) as { checks: Check[]; ok: boolean };
   expect(ok).toBe(checks.every(({ state }) => state !== 'missing'));
   for (const { state, fix } of checks) expect(state === 'ok').toBe(fix === null);
-  expect(stdout).not.toContain(SECRET);
+  expect(stdout).not.toContain(CLI_SECRET);
   return checks.filter(({ state }) => state !== 'ok').map(({ check, state }) => `${check} ${state}`);
 }
 

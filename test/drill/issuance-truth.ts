@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createIssuanceReadActivities } from '../../src/activities/issuance-reads.js';
 import { createIssuanceActivities } from '../../src/activities/issuances.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import type { IssuanceInput } from '../../src/contracts/messages.js';
@@ -30,8 +31,8 @@ export async function cardsAtIssuer({ issuer }: WorkerWorld): Promise<string[]> 
 }
 
 /**
- * The same lines out of what we have: of a settled issuance what the journal put on its card, of one that was found late
- * what it had asked for, and how each other one stands.
+ * The same lines out of what we have: of a settled issuance what the journal put on its card, of one found late what it
+ * had asked for, and how each other one stands.
  */
 export async function cardsOfOurs(world: WorkerWorld): Promise<string[]> {
   await lookLate(world);
@@ -60,7 +61,7 @@ async function lookLate({ owner, deps }: WorkerWorld): Promise<void> {
   const { rows } = await owner.query<{ id: string }>(
     `select id from sverka.issuance where state = 'failed' and reason = 'declared_failed'`,
   );
-  const { providerReadIssuance } = createIssuanceActivities(oneAccount(deps));
+  const { providerReadIssuance } = createIssuanceReadActivities(oneAccount(deps));
   for (const { id } of rows) await providerReadIssuance({ id, traceId: newTraceId(), looks: 0 });
 }
 
@@ -160,7 +161,8 @@ export async function decideUnknown(world: WorkerWorld): Promise<void> {
 
 /** Every activity of it once more, as a second run would after Temporal's retention: the rows answer. */
 export async function issueAgain(world: WorkerWorld, inputs: readonly IssuanceInput[]): Promise<void> {
-  const activities = createIssuanceActivities(oneAccount(world.deps));
+  const deps = oneAccount(world.deps);
+  const activities = { ...createIssuanceActivities(deps), ...createIssuanceReadActivities(deps) };
   for (const input of inputs) {
     const { issuanceId } = await activities.databaseReserveIssuance(input);
     if (issuanceId === null) continue;

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDepositActivities } from '../../src/activities/deposits.js';
-import { createIssuanceActivities } from '../../src/activities/issuances.js';
+import { createIssuanceReadActivities } from '../../src/activities/issuance-reads.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
 import { depositInput } from '../support/worker-rows.js';
 import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
@@ -174,7 +174,7 @@ async function settle(world: WorkerWorld, load: Load): Promise<void> {
 
 function readAll(world: WorkerWorld) {
   const { providerReadDeposit } = createDepositActivities(world.deps);
-  const { providerReadIssuance } = createIssuanceActivities(world.deps);
+  const { providerReadIssuance } = createIssuanceReadActivities(world.deps);
   return {
     async again() {
       const { rows } = await world.owner.query<{ ref: string }>('select provider_ref as ref from sverka.deposit');

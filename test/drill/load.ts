@@ -32,9 +32,9 @@ const OWNERS = 8;
 const RETRY_MS = 200;
 
 /**
- * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, new addresses, and cards of a quick
- * and of a slow issuer whose webhooks were lost, in the proportions of that random row. What cannot be delivered is sent
- * again, as a custodian and a merchant do.
+ * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, new addresses, and cards of a
+ * quick and of a slow issuer whose webhooks were lost, in the proportions of that random row. What cannot be delivered
+ * is sent again, as a custodian and a merchant do.
  */
 export async function startLoad(world: WorkerWorld, random: Random): Promise<Load> {
   const owners = await Promise.all(Array.from({ length: OWNERS }, () => makeKnownAddress(world)));

@@ -63,7 +63,11 @@ const MAY_STAND_IN_CLEAR = [
 ];
 
 test('of encrypted histories only the words of the protocol, ids and search attributes can be read', () => {
-  expect([...recorded.keys()].sort()).toEqual(readdirSync(COMMITTED).map((file) => file.replace('.json', '')));
+  expect([...recorded.keys()].sort()).toEqual(
+    readdirSync(COMMITTED)
+      .map((file) => file.replace('.json', ''))
+      .sort(),
+  );
   for (const [name, history] of recorded) {
     const others = clearTexts(history).filter(({ at }) => !MAY_STAND_IN_CLEAR.some((allowed) => allowed.test(at)));
     expect([name, others]).toEqual([name, []]);

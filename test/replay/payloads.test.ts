@@ -15,9 +15,12 @@ const NAMES = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
 const MEMBERS = [
   // Ids, and what a merchant or a provider calls a thing.
   ...['account', 'customerRef', 'depositId', 'fingerprint', 'id', 'key', 'merchantId', 'provider', 'ref', 'traceId'],
+  ...['cardholderId', 'cardId', 'issuanceId', 'runId', 'after'],
   // Words of ours.
   ...['asset', 'book', 'code', 'method', 'network', 'outcome', 'path', 'reason', 'settlementAsset', 'settlementMode'],
-  ...['state', 'type'],
+  ...['state', 'type', 'product', 'next'],
+  // Minor units, as text.
+  ...['load'],
   // Times and spans.
   ...['absentMs', 'absentSince', 'beganAt', 'waitMs'],
   // Counts and answers.
@@ -34,9 +37,9 @@ const MEMBERS = [
     'more',
     'needsOperator',
   ],
-  ...['pages', 'tries', 'unmatched', 'unreadable'],
+  ...['pages', 'tries', 'unmatched', 'unreadable', 'generation', 'read'],
   // Parts, and the one sentence: what a refusal says to the merchant, in our own words.
-  ...['closed', 'request', 'refusal', 'resource', 'detail'],
+  ...['closed', 'request', 'refusal', 'resource', 'detail', 'accepted'],
 ];
 
 /** An id, a state, a decimal number, a time, a path: nothing with a space in it, and nothing long. */

@@ -57,7 +57,7 @@ async function playAnswered(world: WorkerWorld, buyer: Buyer): Promise<Record<st
 async function playUnknown(world: WorkerWorld, buyer: Buyer): Promise<Record<string, string>> {
   const found = await begin(world, issuanceInput(buyer, 'found'), { fault: 'lost_answer' });
   await ended(world, found);
-  const given = await begin(world, issuanceInput(buyer, 'given up'), { fault: 'status', status: 500 });
+  const given = await begin(world, issuanceInput(buyer, 'given-up'), { fault: 'status', status: 500 });
   await decide(world, await inState(world, given, 'unknown'), 'declare_failed');
   await ended(world, given);
   const again = await begin(world, issuanceInput(buyer, 'again'), { fault: 'status', status: 500 });

@@ -27,10 +27,10 @@ type Rows = Pick<WorkerWorld, 'owner' | 'tx'>;
 /** `document` is the cardholder's: one that begins with `DECLINE` makes the issuer decline. */
 export async function makeBuyer(
   world: WorkerWorld,
-  { cents = 100_000n, document = 'X1234567' }: { cents?: bigint; document?: string } = {},
+  { cents = 100_000n, document = 'X1234567', ...of }: { cents?: bigint; document?: string; merchantId?: string } = {},
 ): Promise<Buyer> {
   await setFees(world);
-  const merchantId = await makeMerchantRow(world);
+  const merchantId = of.merchantId ?? (await makeMerchantRow(world));
   const purse = await openPurse(world.owner, { asset: 'USD', merchantId });
   await postNow(world.owner, movement([leg(purse.clearing, -cents), leg(purse.wallet, cents)]));
   return { merchantId, cardholderId: await makeCardholderRow(world, merchantId, document), purse };

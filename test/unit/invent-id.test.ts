@@ -4,7 +4,7 @@ import { inventId } from '../../src/providers/simulator-kit/invent-id.js';
 
 const MANY = Array.from({ length: 20_000 });
 
-test('no id that the simulated issuer invents passes for a card number, as plain hexadecimal text sometimes does', () => {
+test('no id that the simulated issuer invents passes for a card number, as plain hexadecimal sometimes does', () => {
   const passing = (make: () => string) => MANY.filter(() => holdsCardNumber(make())).length;
   expect(passing(() => inventId('icd'))).toBe(0);
   // Negative control.

@@ -66,10 +66,15 @@ test.each<[object, string]>([
   expect(refuse({ ...good, ...wrong })).toEqual([words]);
 });
 
-test('every optional member of a body may be null, which says what leaving it out says', () => {
-  const optional = ROUTES.flatMap((route) => (route.body instanceof z.ZodObject ? [route.body] : [])).flatMap((body) =>
-    Object.entries(body.shape as Record<string, z.ZodType>).filter(([, member]) => member.safeParse(undefined).success),
-  );
+// A change leaves what it does not name as it is, and null there is another thing.
+test('every optional member of a body that makes something may be null, which says what leaving it out says', () => {
+  const optional = ROUTES.filter(({ method }) => method === 'POST')
+    .flatMap((route) => (route.body instanceof z.ZodObject ? [route.body] : []))
+    .flatMap((body) =>
+      Object.entries(body.shape as Record<string, z.ZodType>).filter(
+        ([, member]) => member.safeParse(undefined).success,
+      ),
+    );
   expect(optional.length).toBeGreaterThan(0);
   for (const [name, member] of optional) expect([name, member.safeParse(null).success]).toEqual([name, true]);
 });

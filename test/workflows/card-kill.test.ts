@@ -28,6 +28,7 @@ afterAll(async () => {
   await it.close();
 });
 afterEach(async () => {
+  if (deadly !== null) throw new Error(`Void: nothing died ${deadly.when} ${deadly.at}.`);
   await expectMoneyInvariants(it.world.owner, 'any');
 });
 
@@ -75,7 +76,6 @@ describe('a load whose worker dies', () => {
     const { body } = await it.load(card, `killed-${when}-${at}`, { prefer: 'wait=0' });
     await eventually(async () => (await it.onCard(card.id)) === 3_500n);
     await eventually(async () => (await it.movementsOf(body.id)).length === 2);
-    expect(deadly).toBeNull();
     expect(await it.movementsOf(body.id)).toEqual(['load_hold', 'load_settle']);
     expect([await it.loadsMade(body.id), await it.eventsOf(body.id)]).toEqual([1, ['load.completed']]);
   });

@@ -1,4 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
+import { createIssuanceReadActivities } from '../../src/activities/issuance-reads.js';
 import { createIssuanceActivities } from '../../src/activities/issuances.js';
 import { requestId } from '../../src/db/new-id.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
@@ -187,7 +188,8 @@ test('one whose run was ended by hand after the create is read by the sweep: fou
 
 test('one whose run was ended by hand before anything was sent gives the money back', async () => {
   const before = await it.available();
-  const { databaseReserveIssuance, providerReadIssuanceOf } = createIssuanceActivities(it.world.deps);
+  const { databaseReserveIssuance } = createIssuanceActivities(it.world.deps);
+  const { providerReadIssuanceOf } = createIssuanceReadActivities(it.world.deps);
   const at = { book: 'live', provider: 'issuer', account: 'main-live' } as const;
   const key = 'ended-early';
   const request = { id: requestId({ book: 'live', merchantId: it.merchant.id, key }), key, method: 'POST' };

@@ -122,7 +122,7 @@ describe('a create at the issuer', () => {
     expect(await kindsOf(card.issuance.id)).toEqual(['issuance_hold', 'issuance_settle']);
   });
 
-  test('that times out before it is made stays unknown until a person says so: the hold stays, nothing is sent again', async () => {
+  test('that times out before it is made stays unknown: the hold stays, nothing is sent again', async () => {
     const before = await it.available();
     await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'timeout_before', times: 1 });
     const answer = await it.issue('never-made', { prefer: 'wait=1' });
@@ -151,7 +151,7 @@ describe('a create at the issuer', () => {
     expect(await madeFor((await it.card(answer.body.id)).issuance.id)).toBe(0);
   });
 
-  test('that makes a card with another load settles nothing: pending, flagged for a person, with the hold', async () => {
+  test('that makes a card with another load settles nothing: it is flagged for a person', async () => {
     await plant({ match: { method: 'POST', path: '/v1/cards' }, fault: 'wrong_amount', amount: '20.00', times: 1 });
     const answer = await it.issue('partial', { prefer: 'wait=0' });
     await eventually(async () => (await it.card(answer.body.id)).issuance.reason === 'amount_mismatch');

@@ -4,7 +4,7 @@ import { Problem } from '../problem.js';
 import type { Call } from './call.js';
 
 /**
- * Our account at a provider for the caller's book, when it can be called now. Throws `provider_unavailable` when none is
+ * Our account at a provider for the caller's book, when it can be called. Throws `provider_unavailable` when none is
  * configured or the breaker is open: before anything is reserved or sent, so that the key stays free.
  */
 export async function requireProvider<Name extends ProviderConfig['provider']>(

@@ -31,7 +31,7 @@ export function createRelayNudge(
   };
 }
 
-/** A deposit's run has the provider's name of it; that of a card is looked up, and one that has ended is the sweep's. */
+/** A deposit's run has the provider's name of it; that of a card is looked up; what has ended is the sweep's. */
 async function send(temporal: Temporal, db: Tx, of: DepositInput | IssuanceRef): Promise<void> {
   if (of.provider === 'custody') return void (await nudgeDeposit(temporal, of, { start: true }));
   const workflowId = await findFollower(db, of);
