@@ -35,6 +35,8 @@ const standing = () => Promise.all(STANDING.map((id) => world.temporal.client.wo
 const TYPES: Readonly<Record<string, string>> = {
   'deposit-reconcile:live:custody': 'depositReconcile',
   'deposit-reconcile:test:custody': 'depositReconcile',
+  'issuance-reconcile:live:issuer': 'issuanceReconcile',
+  'issuance-reconcile:test:issuer': 'issuanceReconcile',
   'drift-check': 'driftCheck',
   'full-check': 'fullCheck',
 };

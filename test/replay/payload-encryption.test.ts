@@ -58,7 +58,7 @@ const MAY_STAND_IN_CLEAR = [
   /\.(workflowType|activityType|taskQueue)\.(name|kind|normalName)$|\.sdkMetadata\.|\.retryPolicy\./,
   /\.signalName$|\.acceptedRequest\.(meta|input)\.(updateId|identity|name)$|\.(meta|acceptedRequest)\./,
   /\.searchAttributes\.indexedFields\.Sverka(Kind|State|Merchant|Ref|Book|NeedsOperator)$/,
-  /\.lastFailure\.(message|source|applicationFailureInfo\.type)$|retryState$/,
+  /\.(lastFailure|failure)\.(message|source|applicationFailureInfo\.type)$|retryState$/,
   /\.(encoding|encryption-key-id|encryption-subject)$/,
 ];
 

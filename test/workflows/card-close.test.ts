@@ -10,6 +10,8 @@ let worker: RunningWorker;
 beforeAll(async () => {
   it = await openCardWorld({ settings: { SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: '500ms' } });
   worker = await it.world.startWorker();
+  // What is read here is looked at once: a card that is quite new must not be missing.
+  await it.issuer.drive('POST', '/_sim/times', { lag_ms: 0 });
 });
 afterAll(async () => {
   await worker.stop();
