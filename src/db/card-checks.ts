@@ -24,7 +24,8 @@ export const CARD_CHECKS: readonly string[] = [
 
   // What was ever put onto a card is what its issuance and its loads say, and no more came back than that.
   `select 'card_differs' as kind, b.account_id, null::bigint as movement_id,
-          format('card %s: %s was put onto it, its issuances and loads say %s', c.id, coalesce(b.put, 0), s.said) as detail
+          format('card %s: %s was put onto it, its issuances and loads say %s', c.id, coalesce(b.put, 0), s.said)
+            as detail
      from sverka.card c
      cross join lateral (select
          coalesce((select sum(i.load_amount) from sverka.issuance i where i.card_id = c.id and i.state = 'active'), 0)

@@ -9,7 +9,8 @@ const CARD_SELECT = `select c.id, c.book, c.merchant_id as "merchantId", c.cardh
     c.asset, c.provider, c.provider_account as "providerAccount", c.provider_ref as "providerRef", c.last4, c.expires,
     c.provider_status as "providerStatus", c.provider_read_at as "providerReadAt",
     coalesce(b.balance, 0)::text as "loadedText",
-    exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing, c.state, c.version, c.reason, c.created_at as "createdAt",
+    exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing,
+    c.state, c.version, c.reason, c.created_at as "createdAt",
     c.updated_at as "updatedAt"
   from sverka.card c
   left join lateral (select e.balance from ledger.account a join ledger.entry e on e.account_id = a.id

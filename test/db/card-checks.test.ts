@@ -117,6 +117,9 @@ describe('the database', () => {
 
 describe('what is on cards', () => {
   test('is what their issuances and loads say', async () => {
+    expect(await it.eventsOf(open.id)).toEqual(['card.active', 'card.frozen', 'card.unfrozen']);
+    const { rows } = await it.world.owner.query('select state from sverka.card_load order by id');
+    expect(rows.map(({ state }) => state)).toEqual(['completed', 'failed']);
     expect(await findings()).toEqual([]);
   });
 
@@ -147,7 +150,8 @@ describe('what is on cards', () => {
     ],
     [
       'a confirmed close of a card that holds money',
-      `insert into sverka.card_change (card_id, number, book, merchant_id, kind, request_id, submitted_at, outcome, done_at)
+      `insert into sverka.card_change (card_id, number, book, merchant_id, kind, request_id, submitted_at, outcome,
+         done_at)
        select c.id, 9, c.book, c.merchant_id, 'close', r.id, now(), 'confirmed', now() from sverka.card c
          join sverka.request r on r.key = 'loaded' where c.state <> 'closed'`,
       'delete from sverka.card_change where number = 9',

@@ -1,6 +1,6 @@
 import { createActivities } from '../../src/activities/create-activities.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
-import { type CardWorld, openCardWorld } from '../support/card-world.js';
+import { type CardWorld, type IssuedCard, openCardWorld } from '../support/card-world.js';
 import { expectMoneyInvariants, expectNothingChanges } from '../support/money-invariants.js';
 import { eventually } from '../support/simulated-custody.js';
 import type { RunningWorker } from '../support/worker-world.js';
@@ -26,6 +26,14 @@ afterEach(async () => {
 function readAgain(ref: string) {
   const { providerReadIssuanceOf } = createActivities(it.world.deps);
   return providerReadIssuanceOf({ book: 'live', provider: 'issuer', account: 'main-live', ref, traceId: newTraceId() });
+}
+
+/** A new card is not shown at once. */
+function readUntil(card: IssuedCard, status: string): Promise<unknown> {
+  return eventually(async () => {
+    await readAgain(card.ref);
+    return (await it.card(card.id)).provider_status === status;
+  });
 }
 
 describe('closing a card', () => {
@@ -146,12 +154,12 @@ describe('what the issuer does by himself', () => {
   test('changes what he says of the card and not what is true here; a card he closed is for a person', async () => {
     const card = await it.issued('elsewhere');
     await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'frozen' });
-    await readAgain(card.ref);
-    expect(await it.card(card.id)).toMatchObject({ state: 'active', provider_status: 'frozen' });
+    await readUntil(card, 'frozen');
+    expect((await it.card(card.id)).state).toBe('active');
     expect(await it.alertsOf(card.id)).toEqual([]);
     await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'closed' });
-    await readAgain(card.ref);
-    expect(await it.card(card.id)).toMatchObject({ state: 'active', provider_status: 'closed' });
+    await readUntil(card, 'closed');
+    expect((await it.card(card.id)).state).toBe('active');
     expect(await it.alertsOf(card.id)).toEqual(['closed_at_issuer']);
     expect(await it.onCard(card.id)).toBe(2_500n);
     const closed = await it.change(card, 'close', { key: 'elsewhere', prefer: 'wait=10' });
@@ -161,6 +169,7 @@ describe('what the issuer does by himself', () => {
   test('to a card of ours that is closed already makes it closed here with what it held', async () => {
     const card = await it.issued('refuses-close');
     await it.issuer.drive('PATCH', `/_sim/cards/${card.ref}`, { status: 'closed' });
+    await readUntil(card, 'closed');
     await it.fault(card, 'close', { fault: 'status', status: 409, times: 1 });
     expect((await it.change(card, 'close', { key: 'refuses', prefer: 'wait=10' })).status).toBe(200);
     // He did not say what was left on it.

@@ -164,7 +164,8 @@ describe('what a wallet does not cover', () => {
       expect((await it.load(card, 'dear-load', { amount: '90000' })).headers.get('idempotent-replayed')).toBe('true');
     });
     const { rows } = await it.world.owner.query(
-      `select data from sverka.event where type = 'wallet.insufficient_funds' and data -> 'amount' ->> 'amount' = '90000.00'`,
+      `select data from sverka.event where type = 'wallet.insufficient_funds'
+         and data -> 'amount' ->> 'amount' = '90000.00'`,
     );
     expect(rows).toHaveLength(1);
   });
