@@ -43,6 +43,7 @@ export async function playCards(run: StoryRun, expect: Expect): Promise<void> {
   await foundByReference(stage, cardholder);
   await decidedByPerson(stage, cardholder);
   await declined(stage);
+  await loadedFrozenClosed(stage, cardholder);
   await balanced(stage, before);
   await unseen(stage);
 }
@@ -153,6 +154,26 @@ async function declined(stage: CardStage): Promise<void> {
   expect('… and the money is back', 'failed failed, 0.00 gone', back);
 }
 
+/** What a merchant does with a card that is there; closing it gives back what is left on it. */
+async function loadedFrozenClosed(stage: CardStage, cardholder: string): Promise<void> {
+  const { expect } = stage;
+  const before = await spendable(stage);
+  const { id } = await issue(stage, { cardholder, load: '10.00', prefer: PATIENT });
+  const load = await create(stage, `/cards/${id}/loads`, {
+    body: { amount: { amount: '5.00', asset: 'USD' } },
+    prefer: PATIENT,
+  });
+  expect('a load of 5 USD is on the card', '201 completed', `${load.status} ${load.body.at('state').text}`);
+  const frozen = await create(stage, `/cards/${id}/freeze`, { body: {}, prefer: PATIENT });
+  const thawed = await create(stage, `/cards/${id}/unfreeze`, { body: {}, prefer: PATIENT });
+  const said = [frozen, thawed].map(({ status, body }) => `${status} ${body.at('state').text}`).join(', ');
+  expect('… frozen, and unfrozen again', '200 frozen, 200 active', said);
+  const closed = await create(stage, `/cards/${id}/close`, { body: {}, prefer: PATIENT });
+  const left = `${closed.status} ${(await card(stage, id)).at('loaded', 'amount').text} left`;
+  expect('… closed, and nothing is left on it', '200 0.00 left', left);
+  expect('… it has cost the fee, and no more', '1.00', dollars(before - (await spendable(stage))));
+}
+
 /** Their truth against ours, both ways, the wallet against the cards, and the books against their entries. */
 async function balanced(stage: CardStage, before: bigint): Promise<void> {
   const { expect, issuer } = stage;
@@ -166,11 +187,11 @@ async function balanced(stage: CardStage, before: bigint): Promise<void> {
   ).length;
   const all = `${ours.length} of ${ours.length}`;
   expect('every card there is one of ours, and all of ours are there', all, `${known} of ${theirs.length}`);
-  const spent = ours.reduce((sum, each) => {
-    return (
-      sum + centsOf(each.at('issuance', 'load', 'amount').text) + centsOf(each.at('issuance', 'fee', 'amount').text)
-    );
-  }, 0n);
+  const fees = [...stage.asked.values()].filter((each) => each.at('issuance', 'state').text === 'active');
+  const spent = [
+    ...ours.map((each) => each.at('issuance', 'load', 'amount').text),
+    ...fees.map((each) => each.at('issuance', 'fee', 'amount').text),
+  ].reduce((sum, amount) => sum + centsOf(amount), 0n);
   const gone = before - (await spendable(stage));
   expect('the wallet gave what they hold and cost, to the cent', dollars(spent), dollars(gone));
   const verified = await commandLine('ledger', 'verify', '--full');

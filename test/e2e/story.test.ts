@@ -37,7 +37,7 @@ test(
     for (const scene of ['quick issuer', 'its webhook settles', 'reconciliation settles', 'found by our reference']) {
       expect(cards).toContain(scene);
     }
-    for (const scene of ['waits for a person', 'declares it failed', 'turns up after all', 'declines']) {
+    for (const scene of ['waits for a person', 'declares it failed', 'turns up after all', 'declines', 'left on it']) {
       expect(cards).toContain(scene);
     }
     expect(written(folder.state).filter((text) => numbersIn(text).length > 0)).toEqual([]);
