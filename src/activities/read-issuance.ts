@@ -83,7 +83,9 @@ export async function applyIssuanceRead(
           lockInbox: (inner) => lockWaiting(inner, waiting),
           alongside: async (inner) => {
             await markDone(inner, waiting);
-            await markBuriedDone(inner, cardSubject(record, record.id), [record.id, record.providerRef ?? record.id]);
+            // Of one that was never asked about, nothing was buried.
+            if (record.state !== 'submitted')
+              await markBuriedDone(inner, cardSubject(record, record.id), [record.id, record.providerRef ?? record.id]);
           },
         }),
       ),

@@ -1,4 +1,5 @@
 import type { CardRecord } from '../contracts/card.js';
+import type { Book } from '../domain/books.js';
 import type { CardState } from '../domain/card.js';
 import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
 import { listQuery, type Scope, type Wanted } from './lists.js';
@@ -118,12 +119,20 @@ export async function nextCardVersion(tx: Tx, id: string): Promise<void> {
   await tx.query('update sverka.card set version = version + 1 where id = $1', [id]);
 }
 
-/** What the issuer says of the card now: a mirror, beside our own state (R19). */
-export async function noteCardStatus(tx: Tx, id: string, providerStatus: string): Promise<void> {
-  await tx.query('update sverka.card set provider_status = $2, provider_read_at = clock_timestamp() where id = $1', [
-    id,
-    providerStatus,
-  ]);
+/** What the issuer says of the card now: a mirror (R19). Answers what he said before, and how it stands here. */
+export async function noteCardStatus(
+  tx: Tx,
+  id: string,
+  providerStatus: string,
+): Promise<{ readonly said: string | null; readonly state: CardState; readonly book: Book }> {
+  const rows = await tx.query<{ said: string | null; state: CardState; book: Book }>(
+    `update sverka.card c set provider_status = $2, provider_read_at = clock_timestamp()
+       from (select provider_status as said from sverka.card where id = $1) before
+      where c.id = $1 returning before.said, c.state, c.book`,
+    [id, providerStatus],
+  );
+  if (!rows[0]) throw new Error(`Card ${id} does not exist, although its issuance does.`);
+  return rows[0];
 }
 
 /** What making a card of that product and asset costs this merchant, in minor units; null when it is not offered. */

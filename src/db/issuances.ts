@@ -30,9 +30,7 @@ export async function findIssuance(db: Tx, id: string): Promise<IssuanceRecord |
 
 /** The same; throws when it is not there, which is a bug. */
 export async function readIssuance(db: Tx, id: string): Promise<IssuanceRecord> {
-  const record = await findIssuance(db, id);
-  if (!record) throw new Error(`Issuance ${id} does not exist, although its workflow does.`);
-  return record;
+  return requireIssuance(id, await findIssuance(db, id));
 }
 
 /**
@@ -69,8 +67,8 @@ export async function lockIssuance(tx: Tx, id: string): Promise<IssuanceRecord> 
     `select from sverka.card c join sverka.issuance i on i.card_id = c.id where i.id = $1 for no key update of c`,
     [id],
   );
-  await tx.query('select from sverka.issuance where id = $1 for no key update', [id]);
-  return readIssuance(tx, id);
+  const sql = `select ${ISSUANCE_COLUMNS} from sverka.issuance i where i.id = $1 for no key update of i`;
+  return requireIssuance(id, first(await tx.query(sql, [id])));
 }
 
 export interface NewIssuance {
@@ -146,7 +144,7 @@ export async function moveIssuance(tx: Tx, record: IssuanceRecord, move: Issuanc
        settled_at = case $3 when 'active' then clock_timestamp() else settled_at end,
        provider_ref = coalesce($9, provider_ref),
        needs_operator = case when $3 in ('active', 'failed') then false else needs_operator end
-     where id = $1 and version = $2 returning id`,
+     where i.id = $1 and i.version = $2 returning ${ISSUANCE_COLUMNS}`,
     [
       record.id,
       record.version,
@@ -159,8 +157,9 @@ export async function moveIssuance(tx: Tx, record: IssuanceRecord, move: Issuanc
       move.providerRef ?? null,
     ],
   );
-  if (rows.length === 0) throw new Error(`Issuance ${record.id} changed under its own lock.`);
-  return readIssuance(tx, record.id);
+  const moved = first(rows);
+  if (!moved) throw new Error(`Issuance ${record.id} changed under its own lock.`);
+  return moved;
 }
 
 /** Another run may send the create from now on; state and version stay. */
@@ -182,10 +181,10 @@ export interface IssuanceNote {
 
 /** What the read says, with a fresh ticket, so that an older answer no longer counts. */
 export async function noteIssuance(tx: Tx, id: string, note: IssuanceNote): Promise<IssuanceRecord> {
-  await tx.query(
-    `update sverka.issuance set provider_ref = $2, provider_status = $3, decline_reason = $4, flag = $5,
+  const rows = await tx.query(
+    `update sverka.issuance i set provider_ref = $2, provider_status = $3, decline_reason = $4, flag = $5,
        contradiction = $6, accepted_contradiction = $7, needs_operator = $8, last_read_at = clock_timestamp(),
-       looks = looks + 1, applied_ticket = nextval('sverka.read_ticket') where id = $1`,
+       looks = looks + 1, applied_ticket = nextval('sverka.read_ticket') where i.id = $1 returning ${ISSUANCE_COLUMNS}`,
     [
       id,
       note.providerRef,
@@ -197,7 +196,7 @@ export async function noteIssuance(tx: Tx, id: string, note: IssuanceNote): Prom
       note.needsOperator,
     ],
   );
-  return readIssuance(tx, id);
+  return requireIssuance(id, first(rows));
 }
 
 /** What the issuer says of a card was learned otherwise: a read of its issuance that began before counts no more. */
@@ -274,4 +273,9 @@ export function hashSeenIssuance(record: IssuanceRecord): Buffer {
 function first(rows: readonly object[]): IssuanceRecord | null {
   const row = rows[0] as IssuanceRow | undefined;
   return row ? toIssuanceRecord(row) : null;
+}
+
+function requireIssuance(id: string, record: IssuanceRecord | null): IssuanceRecord {
+  if (!record) throw new Error(`Issuance ${id} does not exist, although its workflow does.`);
+  return record;
 }

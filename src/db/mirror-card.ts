@@ -1,5 +1,5 @@
 import { raiseAlert, resolveAlert } from './alerts.js';
-import { noteCardStatus, readCard } from './cards.js';
+import { noteCardStatus } from './cards.js';
 import type { Tx } from './transaction.js';
 
 /**
@@ -10,14 +10,16 @@ export async function mirrorCard(
   tx: Tx,
   { cardId, status, traceId }: { cardId: string; status: string; traceId: string },
 ): Promise<void> {
-  await noteCardStatus(tx, cardId, status);
-  const card = await readCard(tx, cardId);
+  const { said, state, book } = await noteCardStatus(tx, cardId, status);
   const key = `closed_at_issuer:${cardId}`;
-  if (status !== 'closed' || card.state === 'closed') return resolveAlert(tx, key);
+  if (status !== 'closed' || state === 'closed') {
+    // Only what he has called closed before can have its alert.
+    return said === 'closed' ? resolveAlert(tx, key) : undefined;
+  }
   await raiseAlert(tx, {
     key,
     kind: 'closed_at_issuer',
-    book: card.book,
+    book,
     subject: { type: 'card', id: cardId },
     detail: 'The issuer has closed this card and we have not; ask why, then have its merchant close it here.',
     traceId,
