@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test('a record of another reference is not ours: it is unknown whether there is a card, and the hold stays', async () => {
+test('a record of another reference is not ours: nobody knows of a card, and the hold stays', async () => {
   const { cardId, id, ref } = await pending('other-reference');
   await it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { reference: 'somebody-else', status: 'active' });
   await reconcile();
