@@ -9,7 +9,7 @@ import {
   showInitials,
 } from '../domain/cardholder.js';
 import { isCountry } from '../domain/countries.js';
-import { toTime } from './values.js';
+import { isFreeOfCardNumbers, NO_CARD_NUMBER, toTime } from './values.js';
 
 /** A cardholder as the database keeps him in clear. */
 export interface CardholderRecord {
@@ -91,6 +91,7 @@ const identityShape = {
   document: filledText(DOCUMENT_CHARACTERS_MAX).describe('Number of a passport or identity card.'),
 };
 const reference = plainText(REFERENCE_CHARACTERS_MAX)
+  .refine(isFreeOfCardNumbers, NO_CARD_NUMBER)
   .nullable()
   .optional()
   .describe('Your own name for him, kept and shown in clear: put nothing of his identity here.');

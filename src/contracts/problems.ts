@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { maskCardNumbers } from '../domain/card-numbers.js';
 
 interface ProblemKind {
   readonly status: number;
@@ -206,3 +207,8 @@ export const problemSchema = z.object({
   errors: z.array(fieldErrorSchema),
 });
 export type ProblemBody = z.infer<typeof problemSchema>;
+
+/** The path of a call as a problem names it: what was asked for, but no card number that somebody put there. */
+export function toInstance(path: string): string {
+  return maskCardNumbers(path);
+}

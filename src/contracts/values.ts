@@ -1,13 +1,21 @@
 import { z } from 'zod';
 import { decimalsOf, findAsset, NETWORKS } from '../domain/assets.js';
 import { BOOKS } from '../domain/books.js';
+import { namesCardNumber } from '../domain/card-numbers.js';
 import { formatAmount, type Minor } from '../domain/money.js';
 
 export const bookSchema = z.enum(BOOKS);
 export const networkSchema = z.enum(NETWORKS);
 
+/** Why a name is refused that would be kept as it was given. */
+export const NO_CARD_NUMBER = 'must not hold a card number';
+export const isFreeOfCardNumbers = (name: string): boolean => !namesCardNumber(name);
+
 /** What a merchant calls a customer, an order, a subject. */
-export const referenceSchema = z.string().regex(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -');
+export const referenceSchema = z
+  .string()
+  .regex(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -')
+  .refine(isFreeOfCardNumbers, NO_CARD_NUMBER);
 
 /** Code of a listed asset. */
 export const assetCodeSchema = z

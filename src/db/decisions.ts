@@ -1,4 +1,5 @@
 import type { DecisionSubject, OpenDecision } from '../contracts/decision.js';
+import { maskCardNumbers } from '../domain/card-numbers.js';
 import { hashParts, newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -44,7 +45,7 @@ export async function insertDecision(db: Tx, decision: NewDecision): Promise<str
   await db.query(
     `insert into sverka.decision (id, subject_type, subject_id, stage, choice, argument, seen_hash, user_id, reason,
        trace_id) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
-    [id, subjectType, subjectId, stage, choice, argument, seenHash, userId, reason, traceId],
+    [id, subjectType, subjectId, stage, choice, argument, seenHash, userId, maskCardNumbers(reason), traceId],
   );
   return id;
 }

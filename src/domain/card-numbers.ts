@@ -18,6 +18,15 @@ export function holdsCardNumber(text: string): boolean {
   return maskCardNumbers(text) !== text;
 }
 
+// Alone between what is no letter and no digit, of a length and with a first digit that cards have: no time in
+// milliseconds, no id of a clock, no part of a UUID.
+const ALONE = /(?<![A-Za-z0-9])[2-6][0-9]{13,15}(?![A-Za-z0-9])/g;
+
+/** True when a name that somebody gives a thing is or holds what a card number looks like: names are kept as given. */
+export function namesCardNumber(name: string): boolean {
+  return (name.match(ALONE) ?? []).some(passesLuhn);
+}
+
 function maskDigits(run: string, keep: number): string {
   let left = run.replace(/[^0-9]/g, '').length - keep;
   return run.replace(/[0-9]/g, (digit) => (left-- > 0 ? '*' : digit));

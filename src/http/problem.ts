@@ -1,4 +1,4 @@
-import { type FieldError, PROBLEMS, type ProblemBody, type ProblemCode } from '../contracts/problems.js';
+import { type FieldError, PROBLEMS, type ProblemBody, type ProblemCode, toInstance } from '../contracts/problems.js';
 
 export interface ProblemOptions {
   /** For people. Never the refused value, a driver's words, or anything of another merchant. */
@@ -41,7 +41,7 @@ export function problemBody(
     title,
     status,
     detail: problem.detail,
-    instance: at.path,
+    instance: toInstance(at.path),
     code: problem.code,
     trace_id: at.traceId,
     retryable,

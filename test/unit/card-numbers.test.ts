@@ -1,4 +1,4 @@
-import { holdsCardNumber, maskCardNumbers } from '../../src/domain/card-numbers.js';
+import { holdsCardNumber, maskCardNumbers, namesCardNumber } from '../../src/domain/card-numbers.js';
 import { maskCardData } from '../../src/providers/mask-card-data.js';
 
 // A canary: the public test number of a card scheme, made to be caught.
@@ -25,4 +25,16 @@ test('a body is stored masked, also when its digits are written as escapes', () 
   expect(maskCardData(Buffer.from(`{"pan":"${escaped}"}`)).toString()).toBe('{"pan":"************1111"}');
   const clean = Buffer.from([0x7b, 0xff, 0x00, 0x7d]);
   expect(maskCardData(clean)).toBe(clean);
+});
+
+test.each([
+  ['4242424242424242', true],
+  ['order-4111111111111111', true],
+  ['ref:5555555555554444.x', true],
+  ['4242424242424243', false],
+  ['order-1795947330123', false],
+  ['550e8400-e29b-41d4-a716-446655440000', false],
+  ['x4242424242424242', false],
+])('the name %s is taken for a card number: %s', (name, expected) => {
+  expect(namesCardNumber(name)).toBe(expected);
 });

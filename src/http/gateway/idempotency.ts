@@ -1,5 +1,6 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import type { RequestInput } from '../../contracts/messages.js';
+import { isFreeOfCardNumbers, NO_CARD_NUMBER } from '../../contracts/values.js';
 import type { Scope } from '../../db/lists.js';
 import { hashParts, requestId } from '../../db/new-id.js';
 import { Problem } from '../problem.js';
@@ -9,8 +10,9 @@ const KEY = /^[A-Za-z0-9._:-]{1,128}$/;
 /** The Idempotency-Key of a call, without surrounding quotes; `idempotency_key_missing` when absent or malformed. */
 export function readIdempotencyKey(header: string | undefined): string {
   const key = header?.trim().replace(/^"(.*)"$/, '$1');
-  if (key !== undefined && KEY.test(key)) return key;
-  const detail = header === undefined ? 'must be present' : 'must be 1 to 128 of A-Z a-z 0-9 . _ : -';
+  if (key !== undefined && KEY.test(key) && isFreeOfCardNumbers(key)) return key;
+  const wrong = key !== undefined && KEY.test(key) ? NO_CARD_NUMBER : 'must be 1 to 128 of A-Z a-z 0-9 . _ : -';
+  const detail = header === undefined ? 'must be present' : wrong;
   throw new Problem('idempotency_key_missing', { errors: [{ pointer: 'Idempotency-Key', detail }] });
 }
 
