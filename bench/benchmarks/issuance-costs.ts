@@ -50,7 +50,7 @@ export async function databaseCosts(of: {
     const trips = counter.take();
     return [
       { what: 'WAL an issuance', unit: 'bytes', value: bytes / count, budget: { atMost: 20_000 } },
-      { what: 'round trips an issuance', unit: 'round trips', value: trips / count, budget: { atMost: 46 } },
+      { what: 'round trips an issuance', unit: 'round trips', value: trips / count, budget: { atMost: 40 } },
     ];
   } finally {
     await Promise.all([providers.close(), pool.end()]);
