@@ -15,12 +15,12 @@ const NAMES = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
 const MEMBERS = [
   // Ids, and what a merchant or a provider calls a thing.
   ...['account', 'customerRef', 'depositId', 'fingerprint', 'id', 'key', 'merchantId', 'provider', 'ref', 'traceId'],
-  ...['cardholderId', 'cardId', 'issuanceId', 'runId', 'after'],
+  ...['cardholderId', 'cardId', 'issuanceId', 'loadId', 'runId', 'after', 'number'],
   // Words of ours.
   ...['asset', 'book', 'code', 'method', 'network', 'outcome', 'path', 'reason', 'settlementAsset', 'settlementMode'],
-  ...['state', 'type', 'product', 'next'],
+  ...['state', 'type', 'product', 'next', 'kind'],
   // Minor units, as text.
-  ...['load'],
+  ...['load', 'amount'],
   // Times and spans.
   ...['absentMs', 'absentSince', 'beganAt', 'waitMs'],
   // Counts and answers.

@@ -35,6 +35,8 @@ test('there is a history of every workflow', () => {
     return (started as { workflowType: { name: string } }).workflowType.name;
   });
   expect([...new Set(types)].sort()).toEqual([
+    'cardChange',
+    'cardLoad',
     'deposit',
     'depositAddress',
     'depositReconcile',
@@ -51,6 +53,8 @@ test.each(NAMES)('%s is replayed by the present code [CASES L01]', async (name) 
 test.each([
   ['deposit-nudged', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-address-lost', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['card-load-lost', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['card-change-told-again', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['issuance-found', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-parked-open', ['ACTIVITY_TASK_SCHEDULED', 'TIMER_STARTED']],
 ] as const)('%s with its commands in another order is refused', async (name, [first, second]) => {

@@ -91,7 +91,8 @@ export function issuanceInput(
   };
 }
 
-function requestOf(merchantId: string, key: string, path: string): IssuanceInput['request'] {
+/** The call with that key, as the gateway hands it over. */
+export function requestOf(merchantId: string, key: string, path: string): IssuanceInput['request'] {
   const id = requestId({ book: 'live', merchantId, key });
   return { id, key, method: 'POST', path, fingerprint: 'ab'.repeat(32) };
 }

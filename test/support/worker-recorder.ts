@@ -4,6 +4,7 @@ import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { depositAddressWorkflowId, depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { playCards } from './card-recorder.js';
 import { playIssuances } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
 import { historyOf } from './worker-history.js';
@@ -33,6 +34,7 @@ export async function recordHistories(
       ...(await playDeposits(world)),
       ...(await playAddresses(world)),
       ...(await playIssuances(world)),
+      ...(await playCards(world)),
       ...(await playStanding(world)),
     };
     const recorded = await Promise.all(
