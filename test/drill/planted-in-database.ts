@@ -2,12 +2,13 @@ import { CANARY_CARD } from '../support/deposit-world.js';
 import { plantFault } from '../support/planted-fault.js';
 import type { WorkerWorld } from '../support/worker-world.js';
 import type { Control } from './controls.js';
-import type { Subjects } from './flow.js';
+import type { Flow, Subjects } from './flow.js';
 import { depositFlow } from './flows/deposit-flow.js';
+import { issuanceFlow } from './flows/issuance-flow.js';
 import { findViolations } from './invariants.js';
 import { withWorker } from './with-worker.js';
 
-/** Faults of the database, each planted after two deposits have gone well. */
+/** Faults of the database and of providers, each planted after two deposits, or two cards, have gone well. */
 export const DATABASE_FAULTS: readonly Control[] = [
   control('the unique key is dropped, and what was credited is forgotten', async (world, subjects) => {
     await forgetDeposits(world);
@@ -60,19 +61,42 @@ export const DATABASE_FAULTS: readonly Control[] = [
     const { objects } = await custody.truth();
     for (const { id } of objects.deposits ?? []) await custody.drive('PATCH', `/_sim/deposits/${id}`, { amount: '26' });
   }),
+  cardControl('a second card is made for one issuance', async ({ issuer }) => {
+    const holder = { first_name: 'Ada', last_name: 'Koch', birth_date: '1990-02-28', country: 'DE', document: 'X1' };
+    const load = { amount: '25.00', asset: 'USD' };
+    const [made] = (await issuer.truth()).effects;
+    await issuer.makeCard({ reference: made?.reference, product: 'instant', holder, load });
+  }),
+  cardControl('the issuer has put another load on a card', async ({ issuer }) => {
+    const [made] = (await issuer.truth()).effects;
+    await issuer.drive('PATCH', `/_sim/cards/${made?.id}`, { load: { amount: '26.00', asset: 'USD' } });
+  }),
+  cardControl('a settled issuance says that it failed', (world) =>
+    unguarded(world, 'sverka.issuance', `update sverka.issuance set state = 'failed', reason = 'declared_failed'`),
+  ),
 ];
 
-function control(name: string, plant: (world: WorkerWorld, subjects: Subjects) => Promise<void>): Control {
+type Plant = (world: WorkerWorld, subjects: Subjects) => Promise<void>;
+
+function control(name: string, plant: Plant): Control {
+  return planted(name, depositFlow, plant);
+}
+
+function cardControl(name: string, plant: Plant): Control {
+  return planted(name, issuanceFlow, plant);
+}
+
+function planted(name: string, flow: Flow, plant: Plant): Control {
   return {
     name,
-    flow: depositFlow,
+    flow,
     async play(world) {
-      const subjects = await depositFlow.arrange(world, 2);
+      const subjects = await flow.arrange(world, 2);
       await withWorker(world, async () => {
         await subjects.start();
         await subjects.finish();
       });
-      const before = await findViolations(world, depositFlow);
+      const before = await findViolations(world, flow);
       if (before.length > 0) throw new Error(`not well even before the fault: ${before.join('; ')}`);
       await plant(world, subjects);
     },

@@ -18,7 +18,7 @@ const QUICK_STRIDE = 9;
 /** The one flow that meets stopped workers with `--quick`. */
 const QUICK_ZOMBIE = 'deposit';
 /** Left out with `--quick`, unless named: their activities are those of other flows. */
-const NOT_QUICK: readonly string[] = ['issuance-async', 'issuance-declined', 'issuance-decision'];
+const NOT_QUICK: readonly string[] = ['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'];
 
 const options = readDrillOptions(process.argv.slice(2));
 const wanted = (name: string) => options.flows?.includes(name) ?? !(options.quick && NOT_QUICK.includes(name));
