@@ -35,6 +35,7 @@ export async function cardsAtIssuer({ issuer }: WorkerWorld): Promise<string[]> 
  * had asked for, and how each other one stands.
  */
 export async function cardsOfOurs(world: WorkerWorld): Promise<string[]> {
+  // What a person gave up may turn up, or be refused, afterwards: it reads so then.
   await lookLate(world);
   const { rows } = await world.owner.query<{ line: string }>(
     `select format('%s for %s with %s %s', i.provider_ref, i.id, coalesce(e.amount, 0), i.asset) as line
@@ -48,7 +49,8 @@ export async function cardsOfOurs(world: WorkerWorld): Promise<string[]> {
        from sverka.issuance i where i.state = 'found_late'
      union all
      select format('%s for %s is declined', i.provider_ref, i.id)
-       from sverka.issuance i where i.state = 'failed' and i.reason = 'issuer_declined'
+       from sverka.issuance i 
+       where i.state = 'failed' and (i.reason = 'issuer_declined' or i.provider_status = 'declined')
      union all
      select format('%s for %s is %s', i.provider_ref, i.id, i.state)
        from sverka.issuance i where i.state in ('reserved', 'submitted', 'pending', 'unknown')`,
