@@ -118,7 +118,8 @@ inBrowser('in a real browser', () => {
         return false;
       };
       await eventually('the run is shown', () => shows('depositAddress'));
-      await eventually('its payload is shown, encrypted', () => shows('encryption-key-id'));
+      await eventually('the codec is asked, and does not open it', () => shows('Codec Server could not connect'));
+      expect(await text()).not.toContain('settlementMode');
       await page.goto(`${codecUrl}/sign-in`);
       await page.fill('input[name=token]', codecToken ?? '');
       await page.click('button');
