@@ -909,7 +909,7 @@ CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card FOR EACH ROW EXE
 CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH ROW WHEN (((old.state = 'failed'::text) AND (new.state = 'pending'::text))) EXECUTE FUNCTION sverka.guard_card_again(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
-CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card FOR EACH ROW WHEN (((((((old.cardholder_id IS DISTINCT FROM new.cardholder_id) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.state = ANY (ARRAY['active'::text, 'frozen'::text, 'closed'::text])) AND (((old.provider_ref IS DISTINCT FROM new.provider_ref) OR (old.last4 IS DISTINCT FROM new.last4)) OR (old.expires IS DISTINCT FROM new.expires))))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER guard_card_change BEFORE UPDATE ON sverka.card_change FOR EACH ROW EXECUTE FUNCTION sverka.guard_card_change(); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.card_fee_change FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -917,7 +917,7 @@ CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card_load FOR EACH RO
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('load'); -- enabled always
 CREATE TRIGGER guard_new_load BEFORE INSERT ON sverka.card_load FOR EACH ROW EXECUTE FUNCTION sverka.guard_new_load(); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.card_load FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
-CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card_load FOR EACH ROW WHEN (((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.amount IS DISTINCT FROM new.amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.card_load FOR EACH ROW WHEN (((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.amount IS DISTINCT FROM new.amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('cardholder'); -- enabled always
 CREATE TRIGGER guard_cardholder BEFORE UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_cardholder(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.cardholder FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('cardholder'); -- enabled always
@@ -942,7 +942,7 @@ CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.issuance FOR EACH ROW
 CREATE TRIGGER guard_issue_again BEFORE INSERT ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_issue_again(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.issuance FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('issuance'); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.issuance FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
-CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.issuance FOR EACH ROW WHEN ((((((((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.cardholder_id IS DISTINCT FROM new.cardholder_id)) OR (old.cardholder_revision IS DISTINCT FROM new.cardholder_revision)) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.load_amount IS DISTINCT FROM new.load_amount)) OR (old.fee_amount IS DISTINCT FROM new.fee_amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_card_terms(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.issuance FOR EACH ROW WHEN ((((((((((((old.card_id IS DISTINCT FROM new.card_id) OR (old.generation IS DISTINCT FROM new.generation)) OR (old.cardholder_id IS DISTINCT FROM new.cardholder_id)) OR (old.cardholder_revision IS DISTINCT FROM new.cardholder_revision)) OR (old.product IS DISTINCT FROM new.product)) OR (old.asset IS DISTINCT FROM new.asset)) OR (old.load_amount IS DISTINCT FROM new.load_amount)) OR (old.fee_amount IS DISTINCT FROM new.fee_amount)) OR (old.provider IS DISTINCT FROM new.provider)) OR (old.provider_account IS DISTINCT FROM new.provider_account)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
 CREATE TRIGGER keep_posted BEFORE UPDATE ON sverka.ledger_import FOR EACH ROW WHEN ((old.state = 'posted'::text)) EXECUTE FUNCTION sverka.keep_posted(); -- enabled always
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.ledger_import FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
@@ -1856,16 +1856,6 @@ CREATE OR REPLACE FUNCTION sverka.refuse_delete()
 AS $function$
 begin
   raise exception '% keeps every row: % refused', tg_table_name, tg_op using errcode = 'insufficient_privilege';
-end $function$
-; -- sverka_owner
-
-CREATE OR REPLACE FUNCTION sverka.refuse_new_card_terms()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
-    using errcode = 'check_violation';
 end $function$
 ; -- sverka_owner
 

@@ -152,24 +152,19 @@ alter table sverka.card enable always trigger guard_card_again;
 -- What a decision names beside its choice: of `link`, the card at the issuer.
 alter table sverka.decision add column argument text check (argument <> '');
 
-create function sverka.refuse_new_card_terms() returns trigger language plpgsql as $$
-begin
-  raise exception '% %: whose it is and on what terms never changes', tg_table_name, old.id
-    using errcode = 'check_violation';
-end $$;
 create trigger keep_terms before update on sverka.card for each row
   when ((old.cardholder_id, old.product, old.asset, old.provider, old.provider_account)
       is distinct from (new.cardholder_id, new.product, new.asset, new.provider, new.provider_account)
     or old.state in ('active', 'frozen', 'closed') and (old.provider_ref, old.last4, old.expires)
       is distinct from (new.provider_ref, new.last4, new.expires))
-  execute function sverka.refuse_new_card_terms();
+  execute function sverka.refuse_new_terms();
 create trigger keep_terms before update on sverka.issuance for each row
   when ((old.card_id, old.generation, old.cardholder_id, old.cardholder_revision, old.product, old.asset,
       old.load_amount, old.fee_amount, old.provider, old.provider_account)
       is distinct from (new.card_id, new.generation, new.cardholder_id, new.cardholder_revision, new.product,
       new.asset, new.load_amount, new.fee_amount, new.provider, new.provider_account)
     or old.submitted_at is distinct from new.submitted_at and old.submitted_at is not null)
-  execute function sverka.refuse_new_card_terms();
+  execute function sverka.refuse_new_terms();
 alter table sverka.card enable always trigger keep_terms;
 alter table sverka.issuance enable always trigger keep_terms;
 

@@ -62,7 +62,7 @@ create trigger keep_terms before update on sverka.card_load for each row
   when ((old.card_id, old.asset, old.amount, old.provider, old.provider_account)
       is distinct from (new.card_id, new.asset, new.amount, new.provider, new.provider_account)
     or old.submitted_at is distinct from new.submitted_at and old.submitted_at is not null)
-  execute function sverka.refuse_new_card_terms();
+  execute function sverka.refuse_new_terms();
 alter table sverka.card_load enable always trigger keep_terms;
 
 call sverka.watch_states('sverka.card_load', 'load');

@@ -17,6 +17,7 @@ import type { IssuerClient } from '../providers/issuer/client.js';
 import type { ClosedIssuerCard, IssuerCard } from '../providers/issuer/schema.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
+import { paceMs } from './pace.js';
 
 export type CardChangeActivities = ReturnType<typeof createCardChangeActivities>;
 
@@ -34,7 +35,7 @@ export function createCardChangeActivities(deps: ActivityDeps) {
     async databaseSubmitCardChange(of: OfCardChange): Promise<CardChangeSeen> {
       const { change, turn } = await retrying(() => inTransaction(deps.pool, (tx) => submitCardChange(tx, of)));
       if (turn === 'behind') await touchCardChange(db, of, change.needsOperator);
-      return seen(change, { next: turn === 'now' ? 'tell' : 'wait', waitMs: paceMs(deps, of.tries) });
+      return seen(change, { next: turn === 'now' ? 'tell' : 'wait', waitMs: paceMs(deps.config, of.tries) });
     },
 
     /** One POST, outside any transaction. It sets a state, so it may be sent again. */
@@ -122,7 +123,7 @@ async function notTold(
   await touchCardChange(queriesOf(deps.pool), change, needsOperator);
   const waitMs = misconfigured
     ? deps.config.SVERKA_MISCONFIGURED_INTERVAL
-    : (error.retryAfterMs ?? paceMs(deps, tries));
+    : (error.retryAfterMs ?? paceMs(deps.config, tries));
   return seen({ ...change, needsOperator }, { next: 'wait', waitMs });
 }
 
@@ -136,13 +137,7 @@ async function tellPerson(
 }
 
 function waiting(deps: ActivityDeps, change: CardChangeRecord, tries: number): CardChangeSeen {
-  return seen(change, { next: 'wait', waitMs: paceMs(deps, tries) });
-}
-
-/** Twice as long each time, up to the longest. */
-function paceMs({ config }: ActivityDeps, tries: number): number {
-  const pace = config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** Math.min(tries, 30);
-  return Math.min(pace, config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX);
+  return seen(change, { next: 'wait', waitMs: paceMs(deps.config, tries) });
 }
 
 function seen(change: CardChangeRecord, then: Pick<CardChangeSeen, 'next' | 'waitMs'>): CardChangeSeen {

@@ -23,6 +23,7 @@ import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
 import { answerKept, keepOutcome } from './keep-request.js';
+import { paceMs } from './pace.js';
 
 export type DepositAddressActivities = ReturnType<typeof createDepositAddressActivities>;
 
@@ -178,12 +179,7 @@ async function afterFailure(
     return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: true });
   }
   await touchDepositAddress(queriesOf(deps.pool), address.id, address.needsOperator);
-  // Twice as long each time, up to the longest.
-  const paceMs = Math.min(
-    config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries,
-    config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX,
-  );
-  const waitMs = error.retryAfterMs ?? Math.min(paceMs, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
+  const waitMs = error.retryAfterMs ?? Math.min(paceMs(config, tries), config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
   return tryOf(address, { outcome: 'not_sent', waitMs, needsOperator: address.needsOperator });
 }
 
@@ -213,7 +209,6 @@ async function absent(
   of: { address: DepositAddressRecord; looks: number; traceId: string },
 ): Promise<DepositAddressTry> {
   const { address, looks, traceId } = of;
-  const { SVERKA_UNKNOWN_LOOKUP_INTERVAL: first, SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX: slowest } = deps.config;
   // By so many looks without a find the custodian's own lag is long over.
   const needsOperator = looks >= deps.config.SVERKA_UNKNOWN_ALERT_LOOKS;
   const db = queriesOf(deps.pool);
@@ -232,9 +227,9 @@ async function absent(
   }
   const { idempotentByReference, lookupLagMs } = CUSTODY_CREATES.createAddress;
   // Twice as long each time, so this look began (2^looks - 1) intervals after the create.
-  const sinceMs = first * (2 ** looks - 1);
+  const sinceMs = deps.config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * (2 ** looks - 1);
   const mayCreateAgain = idempotentByReference && sinceMs > lookupLagMs;
-  const waitMs = Math.min(first * 2 ** looks, slowest);
+  const waitMs = paceMs(deps.config, looks);
   return tryOf(address, { outcome: 'absent', waitMs, mayCreateAgain, needsOperator });
 }
 

@@ -1,6 +1,7 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import type { IssuanceSeen } from '../contracts/messages.js';
 import type { ActivityDeps } from './deps.js';
+import { paceMs } from './pace.js';
 
 /** One issuance, as its workflow follows it. */
 export interface OfIssuance {
@@ -19,10 +20,8 @@ export function whereItStands(
     case 'failed':
     case 'found_late':
       return seen(record, { next: 'end', waitMs: null });
-    case 'unknown': {
-      const paceMs = config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** Math.min(looks, 30);
-      return seen(record, { next: 'look', waitMs: Math.min(paceMs, config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX) });
-    }
+    case 'unknown':
+      return seen(record, { next: 'look', waitMs: paceMs(config, looks) });
     default:
       return seen(record, { next: 'look', waitMs: config.SVERKA_ISSUANCE_POLL_INTERVAL });
   }

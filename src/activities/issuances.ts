@@ -2,13 +2,12 @@ import type { IssuanceRecord } from '../contracts/card.js';
 import type { IssuanceInput, IssuanceReserved, IssuanceSeen } from '../contracts/messages.js';
 import { toAmount } from '../contracts/values.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
-import { HoldRefused } from '../db/book-issuance.js';
 import { cardFee } from '../db/cards.js';
 import { failIssuance, submitIssuance, suspectIssuance } from '../db/finish-issuance.js';
 import { selectWaiting } from '../db/inbox.js';
 import { latestIssuance, readIssuance, touchIssuance } from '../db/issuances.js';
 import { takeReadTicket } from '../db/read-tickets.js';
-import { holdRefusal, reserveIssuance, tellRefused } from '../db/reserve-issuance.js';
+import { reserveIssuance } from '../db/reserve-issuance.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import { decimalsOf } from '../domain/assets.js';
@@ -19,7 +18,8 @@ import { makeTraceparent } from '../telemetry/trace.js';
 import { readCardholderIdentity } from './cardholder-identity.js';
 import type { ActivityDeps } from './deps.js';
 import { type OfIssuance, seen, whereItStands } from './issuance-seen.js';
-import { answerKept, keepOutcome } from './keep-request.js';
+import { answerKept, keepOutcome, reserveOrRefuse } from './keep-request.js';
+import { paceMs } from './pace.js';
 import { applyIssuanceRead, cardSubject, toReading } from './read-issuance.js';
 
 export type IssuanceActivities = ReturnType<typeof createIssuanceActivities>;
@@ -32,12 +32,11 @@ export function createIssuanceActivities(deps: ActivityDeps) {
   return {
     /** Card, issuance, request and hold in one commit, or the refusal; a second run has the first's row. */
     async databaseReserveIssuance(input: IssuanceInput): Promise<IssuanceReserved> {
-      try {
-        return await retrying(() => inTransaction(deps.pool, (tx) => reserve(tx, input)));
-      } catch (error) {
-        if (!(error instanceof HoldRefused)) throw error;
-        return retrying(() => inTransaction(deps.pool, (tx) => refuse(tx, input, error)));
-      }
+      return reserveOrRefuse(deps, input, {
+        reserve: (tx) => reserve(tx, input),
+        amount: async (tx) => toAmount(BigInt(input.load) + ((await cardFee(tx, input)) ?? 0n), input.asset),
+        refused: (accepted) => ({ accepted, issuanceId: null }),
+      });
     },
 
     /** Commits the intent, before anything is sent. Only the run that did so may send the create. */
@@ -107,16 +106,6 @@ async function reserve(tx: Tx, input: IssuanceInput): Promise<IssuanceReserved> 
   return { accepted, issuanceId: made.issuanceId };
 }
 
-/** The refusal is what the key leads to, for ever; the merchant is told once. */
-async function refuse(tx: Tx, input: IssuanceInput, why: HoldRefused): Promise<IssuanceReserved> {
-  const kept = await answerKept(tx, input);
-  if (kept) return { accepted: kept, issuanceId: null };
-  const accepted = await keepOutcome(tx, input, { resource: null, refusal: holdRefusal(why) });
-  const fee = (await cardFee(tx, input)) ?? 0n;
-  if (why.code === 'insufficient_funds') await tellRefused(tx, input, toAmount(BigInt(input.load) + fee, input.asset));
-  return { accepted, issuanceId: null };
-}
-
 /** Proven that nothing was made: refused for good, to be mended by a person, or to be sent again. */
 async function notMade(
   deps: ActivityDeps,
@@ -124,7 +113,6 @@ async function notMade(
   of: { error: ProviderError; tries: number; traceId: string },
 ): Promise<IssuanceSeen> {
   const { error, tries, traceId } = of;
-  const { config } = deps;
   if (error.kind === 'rejected') return fail(deps, record, { reason: ISSUER_DECLINED, traceId });
   const misconfigured = error.kind === 'misconfigured';
   if (misconfigured) {
@@ -138,9 +126,11 @@ async function notMade(
     });
   }
   await touchIssuance(queriesOf(deps.pool), record.id, misconfigured || record.needsOperator);
-  // Twice as long each time, until once a minute; what a person must mend is tried at its own pace.
-  const paceMs = Math.min(config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** tries, config.SVERKA_CREATE_RETRY_INTERVAL_MAX);
-  const waitMs = misconfigured ? config.SVERKA_MISCONFIGURED_INTERVAL : (error.retryAfterMs ?? paceMs);
+  const { SVERKA_MISCONFIGURED_INTERVAL, SVERKA_CREATE_RETRY_INTERVAL_MAX: longestMs } = deps.config;
+  // What a person must mend is tried at its own pace.
+  const waitMs = misconfigured
+    ? SVERKA_MISCONFIGURED_INTERVAL
+    : (error.retryAfterMs ?? paceMs(deps.config, tries, longestMs));
   return seen({ ...record, needsOperator: misconfigured || record.needsOperator }, { next: 'create', waitMs });
 }
 

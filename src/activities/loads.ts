@@ -3,11 +3,9 @@ import type { CardLoadInput, CardLoadReserved, CardLoadSeen } from '../contracts
 import { toAmount } from '../contracts/values.js';
 import { raiseAlert } from '../db/alerts.js';
 import { applyLoad, isDone, type LoadAnswer, loadAlertKey, submitLoad, suspectLoad } from '../db/apply-load.js';
-import { HoldRefused } from '../db/book-issuance.js';
 import { readCard } from '../db/cards.js';
 import { readLoad, touchLoad } from '../db/loads.js';
 import { takeReadTicket } from '../db/read-tickets.js';
-import { holdRefusal, tellRefused } from '../db/reserve-issuance.js';
 import { reserveLoad } from '../db/reserve-load.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
@@ -18,7 +16,8 @@ import { formatAmount } from '../domain/money.js';
 import { ProviderError } from '../providers/errors.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
-import { answerKept, keepOutcome } from './keep-request.js';
+import { answerKept, keepOutcome, reserveOrRefuse } from './keep-request.js';
+import { paceMs } from './pace.js';
 
 export type LoadActivities = ReturnType<typeof createLoadActivities>;
 
@@ -37,12 +36,11 @@ export function createLoadActivities(deps: ActivityDeps) {
   return {
     /** Load, request and hold in one commit, or the refusal; any second run is answered by the first's row. */
     async databaseReserveCardLoad(input: CardLoadInput): Promise<CardLoadReserved> {
-      try {
-        return await retrying(() => inTransaction(deps.pool, (tx) => reserve(tx, input)));
-      } catch (error) {
-        if (!(error instanceof HoldRefused)) throw error;
-        return retrying(() => inTransaction(deps.pool, (tx) => refuse(tx, input, error)));
-      }
+      return reserveOrRefuse(deps, input, {
+        reserve: (tx) => reserve(tx, input),
+        amount: async () => toAmount(BigInt(input.amount), input.asset),
+        refused: (accepted) => ({ accepted, loadId: null }),
+      });
     },
 
     /** Commits the intent, before anything is sent. */
@@ -57,7 +55,7 @@ export function createLoadActivities(deps: ActivityDeps) {
       if (isDone(record)) return seen(record, null);
       const card = await readCard(db, record.cardId);
       // He has not heard yet what is true of the card here.
-      if (card.changing) return later(deps, record, { waitMs: paceMs(deps, of.tries) });
+      if (card.changing) return later(deps, record, { waitMs: paceMs(deps.config, of.tries) });
       if (card.providerRef === null) throw new Error(`Card ${card.id} is loaded although the issuer has not made it.`);
       const ticket = await takeReadTicket(db);
       const amount = formatAmount(record.amount, decimalsOf(record.asset));
@@ -78,7 +76,7 @@ export function createLoadActivities(deps: ActivityDeps) {
       const record = await retrying(() =>
         inTransaction(deps.pool, (tx) => suspectLoad(tx, { ...of, tooLong, actor: ACTOR })),
       );
-      return seen(record, isDone(record) ? null : paceMs(deps, of.tries));
+      return seen(record, isDone(record) ? null : paceMs(deps.config, of.tries));
     },
   };
 }
@@ -99,15 +97,6 @@ async function reserve(tx: Tx, input: CardLoadInput): Promise<CardLoadReserved> 
   return { accepted: { fingerprint, resource: resourceOf(made), refusal: null }, loadId: made };
 }
 
-/** The refusal is what the key leads to, for ever; the merchant is told once. */
-async function refuse(tx: Tx, input: CardLoadInput, why: HoldRefused): Promise<CardLoadReserved> {
-  const kept = await answerKept(tx, input);
-  if (kept) return { accepted: kept, loadId: null };
-  const accepted = await keepOutcome(tx, input, { resource: null, refusal: holdRefusal(why) });
-  if (why.code === 'insufficient_funds') await tellRefused(tx, input, toAmount(BigInt(input.amount), input.asset));
-  return { accepted, loadId: null };
-}
-
 /** Proven that this call made nothing: refused for good, to be mended by a person, or to be sent again. */
 async function notMade(
   deps: ActivityDeps,
@@ -121,7 +110,8 @@ async function notMade(
     const refusal = { reason: ISSUER_DECLINED, declineReason: error.code };
     return apply(deps, record, { made: false, ticket, traceId, ...refusal });
   }
-  if (error.kind !== 'misconfigured') return later(deps, record, { waitMs: error.retryAfterMs ?? paceMs(deps, tries) });
+  if (error.kind !== 'misconfigured')
+    return later(deps, record, { waitMs: error.retryAfterMs ?? paceMs(deps.config, tries) });
   await raiseAlert(queriesOf(deps.pool), {
     key: loadAlertKey(record.id),
     kind: 'provider_misconfigured',
@@ -144,7 +134,7 @@ async function apply(
     deps.log.info('load moved', { trace_id: answer.traceId, from_state: from, to_state: record.state, ...about });
   }
   // An answer that came too late to count is asked for again.
-  return seen(record, isDone(record) ? null : paceMs(deps, 0));
+  return seen(record, isDone(record) ? null : paceMs(deps.config, 0));
 }
 
 async function later(
@@ -154,12 +144,6 @@ async function later(
 ): Promise<CardLoadSeen> {
   await touchLoad(queriesOf(deps.pool), record.id, needsOperator);
   return seen({ ...record, needsOperator }, waitMs);
-}
-
-/** Twice as long each time, up to the longest. */
-function paceMs({ config }: ActivityDeps, tries: number): number {
-  const pace = config.SVERKA_UNKNOWN_LOOKUP_INTERVAL * 2 ** Math.min(tries, 30);
-  return Math.min(pace, config.SVERKA_UNKNOWN_LOOKUP_INTERVAL_MAX);
 }
 
 function seen(record: LoadRecord, waitMs: number | null): CardLoadSeen {

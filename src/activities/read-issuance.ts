@@ -1,8 +1,8 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import type { IssuanceRef } from '../contracts/messages.js';
 import { type AppliedIssuance, applyIssuance, type IssuanceRead } from '../db/apply-issuance.js';
-import { HoldRefused } from '../db/book-issuance.js';
 import { openDecisions } from '../db/decisions.js';
+import { HoldRefused } from '../db/hold-refused.js';
 import {
   type InboxSubject,
   lockWaiting,

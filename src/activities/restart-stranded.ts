@@ -5,6 +5,7 @@ import type {
   DepositInput,
   IssuanceInput,
   IssuanceRef,
+  RequestInput,
 } from '../contracts/messages.js';
 import { strandedCardChanges } from '../db/card-changes.js';
 import { readCard } from '../db/cards.js';
@@ -36,21 +37,19 @@ export async function restartAddresses(deps: ActivityDeps, db: Tx, attempt: Atte
   const stranded = await strandedDepositAddresses(db, deps.config.SVERKA_STRANDED_AGE);
   await eachOf(stranded, async ({ id, requestId }) => {
     const address = await readDepositAddress(db, id);
-    const request = await findRequest(db, requestId);
-    if (!request || address.provider !== 'custody') return;
-    const { key, method, path } = request;
+    const behind = await requestBehind(db, requestId);
+    if (behind === null || address.provider !== 'custody') return;
     const input: DepositAddressInput = {
       book: address.book,
       provider: 'custody',
       account: address.providerAccount,
       merchantId: address.merchantId,
-      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      ...behind,
       customerRef: address.customerRef,
       network: address.network,
       asset: address.asset,
       settlementMode: address.settlementMode,
       settlementAsset: address.settlementAsset,
-      traceId: request.traceId ?? newTraceId(),
     };
     await attempt(() => deps.startDepositAddress(input));
   });
@@ -62,16 +61,14 @@ export async function restartIssuances(deps: ActivityDeps, db: Tx, attempt: Atte
   const stranded = await strandedIssuances(db, deps.config.SVERKA_STRANDED_AGE);
   await eachOf(stranded, async ({ id, requestId }) => {
     const record = await readIssuance(db, id);
-    const request = await findRequest(db, requestId);
-    if (!request || record.provider !== 'issuer') return;
-    const { key, method, path } = request;
+    const behind = await requestBehind(db, requestId);
+    if (behind === null || record.provider !== 'issuer') return;
     const { book, providerAccount: account } = record;
     const input: IssuanceInput = {
       ...{ book, provider: 'issuer', account, merchantId: record.merchantId },
-      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
+      ...behind,
       ...{ cardholderId: record.cardholderId, product: record.product, asset: record.asset },
       ...{ load: record.loadAmount.toString(), generation: record.generation, issuanceId: id },
-      traceId: request.traceId ?? newTraceId(),
     };
     const outcome = await attempt(() => deps.startIssuance(input));
     if (outcome === 'closed') closed.push({ book, provider: 'issuer', account, ref: id, traceId: input.traceId });
@@ -84,13 +81,11 @@ export async function restartLoads(deps: ActivityDeps, db: Tx, attempt: Attempt)
   const stranded = await strandedLoads(db, deps.config.SVERKA_STRANDED_AGE);
   await eachOf(stranded, async ({ id, requestId }) => {
     const { book, merchantId, cardId, asset, amount, provider, providerAccount: account } = await readLoad(db, id);
-    const request = await findRequest(db, requestId);
-    if (!request || provider !== 'issuer') return;
-    const { key, method, path } = request;
+    const behind = await requestBehind(db, requestId);
+    if (behind === null || provider !== 'issuer') return;
     const input: CardLoadInput = {
       ...{ book, provider, account, merchantId, cardId, asset, amount: amount.toString() },
-      request: { id: requestId, key, method, path, fingerprint: request.fingerprint.toString('hex') },
-      traceId: request.traceId ?? newTraceId(),
+      ...behind,
     };
     await attempt(() => deps.startCardLoad(input));
   });
@@ -107,4 +102,15 @@ export async function restartCardChanges(deps: ActivityDeps, db: Tx, attempt: At
     const input: CardChangeInput = { ...of, traceId: traceId ?? newTraceId() };
     await attempt(() => deps.startCardChange(input));
   });
+}
+
+/** The call that a row was made by, as its workflow takes it; null when there is none. */
+async function requestBehind(db: Tx, id: string): Promise<{ request: RequestInput; traceId: string } | null> {
+  const found = await findRequest(db, id);
+  if (!found) return null;
+  const { key, method, path, fingerprint, traceId } = found;
+  return {
+    request: { id, key, method, path, fingerprint: fingerprint.toString('hex') },
+    traceId: traceId ?? newTraceId(),
+  };
 }

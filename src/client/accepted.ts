@@ -1,10 +1,11 @@
 import {
   isGrpcServiceError,
-  type WithStartWorkflowOperation,
+  WithStartWorkflowOperation,
   WorkflowExecutionAlreadyStartedError,
+  type WorkflowStartOptions,
 } from '@temporalio/client';
 import type { Workflow } from '@temporalio/common';
-import type { Accepted } from '../contracts/messages.js';
+import { ACCEPTED_UPDATE, type Accepted } from '../contracts/messages.js';
 import type { Log } from '../telemetry/log.js';
 import type { Temporal } from './temporal.js';
 
@@ -17,6 +18,28 @@ export type AcceptedResult =
   | { readonly kind: 'closed' }
   /** `needsPerson`: Temporal refuses us as we are configured; `error` is for the log. */
   | { readonly kind: 'unknown' | 'not_sent'; readonly error?: unknown; readonly needsPerson?: boolean };
+
+/**
+ * Starts the workflow of a request, or joins the one that runs, and waits for what its key leads to, at most
+ * `deadlineMs`.
+ */
+export async function requestWithStart<W extends Workflow>(
+  temporal: Temporal,
+  { workflow, options }: { readonly workflow: string; readonly options: WorkflowStartOptions<W> },
+  deadlineMs: number,
+): Promise<AcceptedResult> {
+  const operation = new WithStartWorkflowOperation<W>(workflow, {
+    ...options,
+    workflowIdConflictPolicy: 'USE_EXISTING',
+  });
+  const execute = () =>
+    temporal.client.workflow.executeUpdateWithStart<W, Accepted, []>(ACCEPTED_UPDATE, {
+      updateId: ACCEPTED_UPDATE,
+      args: [],
+      startWorkflowOperation: operation,
+    });
+  return requestAccepted(temporal, deadlineMs, { operation, execute });
+}
 
 /** Runs an update-with-start under a deadline and says what its failure proves. */
 export async function requestAccepted<W extends Workflow>(

@@ -1,8 +1,8 @@
-import { WithStartWorkflowOperation, WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError } from '@temporalio/client';
 import { depositAddressWorkflowId } from '../contracts/ids.js';
-import { ACCEPTED_UPDATE, type Accepted, type DepositAddressInput } from '../contracts/messages.js';
+import type { DepositAddressInput } from '../contracts/messages.js';
 import type { depositAddress } from '../workflows/index.js';
-import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { type AcceptedResult, requestWithStart } from './accepted.js';
 import { requestMemo } from './request-progress.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
@@ -17,17 +17,8 @@ export async function requestDepositAddress(
   input: DepositAddressInput,
   deadlineMs: number,
 ): Promise<AcceptedResult> {
-  const operation = new WithStartWorkflowOperation<typeof depositAddress>('depositAddress', {
-    ...optionsOf(temporal, input),
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  const execute = () =>
-    temporal.client.workflow.executeUpdateWithStart<typeof depositAddress, Accepted, []>(ACCEPTED_UPDATE, {
-      updateId: ACCEPTED_UPDATE,
-      args: [],
-      startWorkflowOperation: operation,
-    });
-  return requestAccepted(temporal, deadlineMs, { operation, execute });
+  const options = optionsOf(temporal, input);
+  return requestWithStart<typeof depositAddress>(temporal, { workflow: 'depositAddress', options }, deadlineMs);
 }
 
 /** Begins it again after Temporal's store was lost; one that is there, open or closed, is left alone. */

@@ -1,12 +1,8 @@
-import {
-  WithStartWorkflowOperation,
-  WorkflowExecutionAlreadyStartedError,
-  WorkflowNotFoundError,
-} from '@temporalio/client';
+import { WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { issuanceWorkflowId } from '../contracts/ids.js';
-import { ACCEPTED_UPDATE, type Accepted, type IssuanceInput, NUDGE_SIGNAL, type Nudge } from '../contracts/messages.js';
+import { type IssuanceInput, NUDGE_SIGNAL, type Nudge } from '../contracts/messages.js';
 import type { issuance } from '../workflows/index.js';
-import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { type AcceptedResult, requestWithStart } from './accepted.js';
 import { requestMemo } from './request-progress.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
@@ -21,17 +17,8 @@ export async function requestIssuance(
   input: IssuanceInput,
   deadlineMs: number,
 ): Promise<AcceptedResult> {
-  const operation = new WithStartWorkflowOperation<typeof issuance>('issuance', {
-    ...optionsOf(temporal, input),
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  const execute = () =>
-    temporal.client.workflow.executeUpdateWithStart<typeof issuance, Accepted, []>(ACCEPTED_UPDATE, {
-      updateId: ACCEPTED_UPDATE,
-      args: [],
-      startWorkflowOperation: operation,
-    });
-  return requestAccepted(temporal, deadlineMs, { operation, execute });
+  const options = optionsOf(temporal, input);
+  return requestWithStart<typeof issuance>(temporal, { workflow: 'issuance', options }, deadlineMs);
 }
 
 /**

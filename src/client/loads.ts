@@ -1,8 +1,7 @@
-import { WithStartWorkflowOperation } from '@temporalio/client';
 import { cardLoadWorkflowId } from '../contracts/ids.js';
-import { ACCEPTED_UPDATE, type Accepted, type CardLoadInput } from '../contracts/messages.js';
+import type { CardLoadInput } from '../contracts/messages.js';
 import type { cardLoad } from '../workflows/index.js';
-import { type AcceptedResult, requestAccepted } from './accepted.js';
+import { type AcceptedResult, requestWithStart } from './accepted.js';
 import { requestMemo } from './request-progress.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
@@ -17,18 +16,8 @@ export async function requestCardLoad(
   input: CardLoadInput,
   deadlineMs: number,
 ): Promise<AcceptedResult> {
-  const operation = new WithStartWorkflowOperation<typeof cardLoad>('cardLoad', {
-    ...optionsOf(temporal, input),
-    workflowIdReusePolicy: 'REJECT_DUPLICATE',
-    workflowIdConflictPolicy: 'USE_EXISTING',
-  });
-  const execute = () =>
-    temporal.client.workflow.executeUpdateWithStart<typeof cardLoad, Accepted, []>(ACCEPTED_UPDATE, {
-      updateId: ACCEPTED_UPDATE,
-      args: [],
-      startWorkflowOperation: operation,
-    });
-  return requestAccepted(temporal, deadlineMs, { operation, execute });
+  const options = { ...optionsOf(temporal, input), workflowIdReusePolicy: 'REJECT_DUPLICATE' as const };
+  return requestWithStart<typeof cardLoad>(temporal, { workflow: 'cardLoad', options }, deadlineMs);
 }
 
 /**

@@ -17,13 +17,19 @@ export interface AccountBalance extends Owner {
   readonly lastMovementId: string | null;
 }
 
+/** One id for each name. */
+type AccountIds<Names extends readonly AccountName[]> = { -readonly [At in keyof Names]: AccountId };
+
 /**
  * The ids of accounts, opened where they are missing, in the order asked for. A wallet always comes with its
  * receivable. Safe for any number of callers at once; call it before `post`, in the same transaction or an earlier one.
  * Throws `BadValue` for an asset that is not listed and `ConstraintViolation` for an account that cannot be.
  */
-export async function openAccounts(tx: Tx, wanted: readonly AccountName[]): Promise<AccountId[]> {
-  if (wanted.length === 0) return [];
+export async function openAccounts<const Names extends readonly AccountName[]>(
+  tx: Tx,
+  wanted: Names,
+): Promise<AccountIds<Names>> {
+  if (wanted.length === 0) return [] as AccountIds<Names>;
   const [row] = await tx.query<{ ids: AccountId[] }>(
     'select ledger.open_accounts($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[]) as ids',
     [
@@ -36,7 +42,8 @@ export async function openAccounts(tx: Tx, wanted: readonly AccountName[]): Prom
     ],
   );
   if (row === undefined) throw new Error('ledger.open_accounts answered no row: the database is not of this version.');
-  return row.ids;
+  if (row.ids.length !== wanted.length) throw new Error('ledger.open_accounts did not answer all accounts.');
+  return row.ids as AccountIds<Names>;
 }
 
 /** What stands on these accounts now, by id. To show, never to decide from: only `post` decides, under its locks. */

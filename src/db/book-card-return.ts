@@ -2,9 +2,9 @@ import type { Book } from '../domain/books.js';
 import { collectBehind, leg, type MovementInstruction } from '../domain/journal.js';
 import type { Minor } from '../domain/money.js';
 import { openAccounts } from './accounts.js';
-import { tellCollected } from './book-issuance.js';
 import { Retryable } from './errors.js';
 import { post } from './journal.js';
+import { tellCollected } from './tell-receivables.js';
 import type { Tx } from './transaction.js';
 
 /** The card whose load goes back, and how much, in minor units of `asset`. */
@@ -30,9 +30,6 @@ export async function bookCardReturn(tx: Tx, of: CardReturn, traceId: string): P
     { ...own, kind: 'receivable' },
     { ...own, kind: 'card', ref: id },
   ]);
-  if (wallet === undefined || receivable === undefined || card === undefined) {
-    throw new Error('ledger.open_accounts did not answer all three accounts of a return.');
-  }
   const back: MovementInstruction = {
     kind: 'card_return',
     key: {

@@ -7,7 +7,7 @@ import { openAccounts } from './accounts.js';
 import type { DepositSource } from './deposits.js';
 import { hashOperationKey, type PostResult, post } from './journal.js';
 import { movementId } from './new-id.js';
-import { type ReceivableChange, tellReceivables } from './tell-receivables.js';
+import { type ReceivableChange, receivableChange, tellReceivables } from './tell-receivables.js';
 import type { Tx } from './transaction.js';
 
 /** The journal would not book some deposits: apply again with them among `refused`, and they go to a person. */
@@ -60,7 +60,10 @@ export async function bookDeposits(
     const [result, collected] = results.slice(at, at + (movements[n]?.length ?? 0));
     at += movements[n]?.length ?? 0;
     if (result?.outcome !== 'posted') refused.set(booking.record.providerRef, refusalOf(result));
-    changes.push(...receivableChange(booking, ids[n * 3 + 2], booking.operation === 'orphan' ? result : collected));
+    const receivable = ids[n * 3 + 2];
+    if (receivable === undefined) throw new Error('A booking of a deposit has no receivable.');
+    const of = { account: receivable, owner: booking.record, asset: booking.asset };
+    changes.push(...receivableChange(of, booking.operation === 'orphan' ? result : collected));
   }
   if (refused.size > 0) throw new BookingRefused(refused);
   await tellReceivables(tx, changes, by.traceId);
@@ -78,17 +81,6 @@ export function depositMovementId(
 function refusalOf(result: PostResult | undefined): string {
   const word = result?.outcome === 'invalid' ? result.detail : result?.outcome;
   return `journal_${word ?? 'no_answer'}`;
-}
-
-/** The second line of an orphan draws on the receivable, that of a collect pays into it. */
-function receivableChange(
-  { record, asset }: DepositBooking,
-  account: bigint | undefined,
-  result: PostResult | undefined,
-): ReceivableChange[] {
-  const change = result?.moved[1];
-  if (account === undefined || change === undefined || !result?.movementId) return [];
-  return [{ account, owner: record, asset, change, movementId: result.movementId }];
 }
 
 function movementsOf(source: DepositSource, booking: DepositBooking, ids: readonly bigint[]): MovementInstruction[] {

@@ -3,9 +3,10 @@ import { collectBehind, guard, leg, type MovementInstruction } from '../domain/j
 import type { Minor } from '../domain/money.js';
 import type { OperationKey } from '../domain/operation-key.js';
 import { openAccounts } from './accounts.js';
-import { hashOperationKey, type PostResult, post } from './journal.js';
+import { requireHeld } from './hold-refused.js';
+import { hashOperationKey, post } from './journal.js';
 import { movementId } from './new-id.js';
-import { tellReceivables } from './tell-receivables.js';
+import { tellCollected } from './tell-receivables.js';
 import type { Tx } from './transaction.js';
 
 /** Whose money, and how much of it, in minor units of `asset`. */
@@ -38,14 +39,6 @@ export interface IssuanceBooking {
   readonly hold: IssuanceMoney | null;
 }
 
-/** The wallet does not cover a hold, or its owner owes: the caller's transaction has to roll back. */
-export class HoldRefused extends Error {
-  constructor(readonly code: 'insufficient_funds' | 'receivable_outstanding') {
-    super(`Nothing was set aside: ${code}.`);
-    this.name = 'HoldRefused';
-  }
-}
-
 /**
  * The money, last of all in the transaction: one `post` for all. Throws `HoldRefused`, and a bug's error when the
  * journal does not finish what the state tables allowed.
@@ -55,16 +48,16 @@ export async function bookIssuance(tx: Tx, { finish, hold }: IssuanceBooking, tr
   const held = hold && totalOf(hold) > 0n ? await holding(tx, hold) : null;
   const movements = [...(finished?.movements ?? []), ...(held === null ? [] : [held])];
   const results = await post(tx, movements, { traceId });
-  const refused = held === null ? null : refusalOf(results.at(-1));
-  if (refused !== null) throw new HoldRefused(refused);
+  if (held !== null) requireHeld(results.at(-1));
   const [result, collected] = results;
   if (finish && finished && result?.outcome !== 'posted') {
     throw new Error(
       `The journal did not ${finish.operation} issuance ${finish.of.id}: ${result?.outcome ?? 'nothing'}.`,
     );
   }
-  if (finish && finished?.receivable !== undefined)
-    await tellCollected(tx, finish.of, { ...finished, collected, traceId });
+  if (finish && finished?.receivable !== undefined) {
+    await tellCollected(tx, finish.of, { receivable: finished.receivable, collected, traceId });
+  }
 }
 
 async function holding(tx: Tx, of: IssuanceMoney): Promise<MovementInstruction> {
@@ -92,29 +85,6 @@ async function finishing(tx: Tx, { of, operation }: NonNullable<IssuanceBooking[
   return { movements: [release, collectBehind(release, { wallet, receivable })], receivable };
 }
 
-/** Why the journal did not set money aside; null when it did. Throws for what no caller can cause. */
-export function refusalOf(result: PostResult | undefined): HoldRefused['code'] | null {
-  if (result?.outcome === 'posted') return null;
-  if (result?.outcome === 'insufficient') return 'insufficient_funds';
-  if (result?.outcome === 'guarded') return 'receivable_outstanding';
-  throw new Error(
-    `The journal did not hold what was asked for: ${result?.outcome ?? 'nothing'} (${result?.detail ?? ''}).`,
-  );
-}
-
-/** Tells what the `collect` behind a credit of a merchant's wallet paid off. */
-export async function tellCollected(
-  tx: Tx,
-  { book, merchantId, asset }: Pick<IssuanceMoney, 'book' | 'merchantId' | 'asset'>,
-  of: { receivable?: bigint; collected: PostResult | undefined; traceId: string },
-): Promise<void> {
-  const change = of.collected?.moved[1];
-  if (of.receivable === undefined || change === undefined || !of.collected?.movementId) return;
-  const owner = { book, merchantId, customerId: null, customerRef: null };
-  const paid = { account: of.receivable, owner, asset, change, movementId: of.collected.movementId };
-  await tellReceivables(tx, [paid], of.traceId);
-}
-
 const KINDS = { hold: 'issuance_hold', settle: 'issuance_settle', release: 'issuance_release' } as const;
 
 function instruct(of: IssuanceMoney, operation: IssuanceOperation, lines: MovementInstruction['lines']) {
@@ -131,17 +101,13 @@ function keyOf(of: IssuanceMoney, operation: IssuanceOperation): OperationKey {
   return { instrument: { book, provider, account, kind: 'issuance', ref: [id] }, generation, operation };
 }
 
-type Accounts = [wallet: bigint, receivable: bigint, hold: bigint, card: bigint, fees: bigint];
-
-async function accountsOf(tx: Tx, { book, merchantId, asset, id, cardId }: IssuanceMoney): Promise<Accounts> {
+function accountsOf(tx: Tx, { book, merchantId, asset, id, cardId }: IssuanceMoney) {
   const own = { book, merchantId, customerId: null, asset };
-  const ids = await openAccounts(tx, [
+  return openAccounts(tx, [
     { ...own, kind: 'wallet' },
     { ...own, kind: 'receivable' },
     { ...own, kind: 'hold', ref: id },
     { ...own, kind: 'card', ref: cardId },
     { ...own, kind: 'fees' },
   ]);
-  if (ids.length !== 5) throw new Error('ledger.open_accounts did not answer all five accounts of an issuance.');
-  return ids as Accounts;
 }

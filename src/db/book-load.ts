@@ -3,9 +3,10 @@ import { collectBehind, guard, leg, type MovementInstruction } from '../domain/j
 import type { Minor } from '../domain/money.js';
 import type { OperationKey } from '../domain/operation-key.js';
 import { openAccounts } from './accounts.js';
-import { HoldRefused, refusalOf, tellCollected } from './book-issuance.js';
+import { requireHeld } from './hold-refused.js';
 import { hashOperationKey, post } from './journal.js';
 import { movementId } from './new-id.js';
+import { tellCollected } from './tell-receivables.js';
 import type { Tx } from './transaction.js';
 
 /** Whose money goes onto which card, in minor units of `asset`. */
@@ -36,8 +37,7 @@ export async function holdLoad(tx: Tx, of: LoadMoney, traceId: string): Promise<
   const { wallet, receivable, hold } = await accountsOf(tx, of);
   const lines = [leg(wallet, -of.amount), leg(hold, of.amount), guard(receivable)];
   const [result] = await post(tx, [instruct(of, 'hold', lines)], { traceId });
-  const refused = refusalOf(result);
-  if (refused !== null) throw new HoldRefused(refused);
+  requireHeld(result);
 }
 
 /** Turns the hold into the card's, or gives it back; both take all of it, so only one of them can be. Last of all. */
@@ -77,8 +77,5 @@ async function accountsOf(tx: Tx, { book, merchantId, asset, id, cardId }: LoadM
     { ...own, kind: 'hold', ref: id },
     { ...own, kind: 'card', ref: cardId },
   ]);
-  if (wallet === undefined || receivable === undefined || hold === undefined || card === undefined) {
-    throw new Error('ledger.open_accounts did not answer all four accounts of a load.');
-  }
   return { wallet, receivable, hold, card };
 }

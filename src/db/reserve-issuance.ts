@@ -1,9 +1,8 @@
 import { issuanceWorkflowId } from '../contracts/ids.js';
 import type { IssuanceInput, Refusal } from '../contracts/messages.js';
 import { CARDHOLDER_ERASED } from '../domain/issuance.js';
-import { bookIssuance, type HoldRefused, issuanceMovementId } from './book-issuance.js';
+import { bookIssuance, issuanceMovementId } from './book-issuance.js';
 import { cardFee, insertCard } from './cards.js';
-import { insertEvents } from './events.js';
 import { insertIssuance } from './issuances.js';
 import { activeRevision } from './issue-again.js';
 import { newId } from './new-id.js';
@@ -44,30 +43,4 @@ export async function reserveIssuance(
   await keep(made);
   await bookIssuance(tx, { finish: null, hold: money }, traceId);
   return made;
-}
-
-/** What a client is told whose wallet does not cover a card, and what his key keeps. */
-export function holdRefusal({ code }: HoldRefused): Refusal {
-  const detail =
-    code === 'insufficient_funds'
-      ? 'The spendable balance does not cover the load and the fee.'
-      : 'Something is owed on this wallet; money out is refused until it is settled.';
-  return { code, detail };
-}
-
-/** Tells the merchant that a request was refused for money (API.md 5). */
-export async function tellRefused(
-  tx: Tx,
-  input: Pick<IssuanceInput, 'book' | 'merchantId' | 'request' | 'traceId'>,
-  amount: { amount: string; asset: string },
-): Promise<void> {
-  const { book, merchantId, request, traceId } = input;
-  const owner = { type: 'merchant', id: merchantId, ref: null };
-  await insertEvents(tx, [
-    {
-      type: 'wallet.insufficient_funds',
-      ...{ book, merchantId, subjectType: 'request', subjectId: request.id, version: 1, traceId },
-      data: { object: 'refusal', request_id: request.id, owner, amount },
-    },
-  ]);
 }

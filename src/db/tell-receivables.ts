@@ -1,10 +1,12 @@
 import { toReceivable } from '../contracts/receivable.js';
 import { toOwner } from '../contracts/values.js';
+import type { Book } from '../domain/books.js';
 import type { AccountId, Owner } from '../domain/journal.js';
 import type { Minor } from '../domain/money.js';
 import { readBalances } from './accounts.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { insertEvents } from './events.js';
+import type { PostResult } from './journal.js';
 import type { Tx } from './transaction.js';
 
 /** What one movement changed on a receivable: below zero, more is owed; above, some of it was paid. */
@@ -14,6 +16,30 @@ export interface ReceivableChange {
   readonly asset: string;
   readonly change: Minor;
   readonly movementId: string;
+}
+
+/**
+ * What the second line of `result` changed on the receivable `of.account`: that of a collect pays into it, that of an
+ * orphan draws on it. Empty when it moved nothing.
+ */
+export function receivableChange(
+  of: Pick<ReceivableChange, 'account' | 'owner' | 'asset'>,
+  result: PostResult | undefined,
+): ReceivableChange[] {
+  const change = result?.moved[1];
+  if (change === undefined || !result?.movementId) return [];
+  const { account, owner, asset } = of;
+  return [{ account, owner, asset, change, movementId: result.movementId }];
+}
+
+/** Tells what the `collect` behind a credit of a merchant's wallet paid off. */
+export async function tellCollected(
+  tx: Tx,
+  { book, merchantId, asset }: { readonly book: Book; readonly merchantId: string; readonly asset: string },
+  of: { readonly receivable: AccountId; readonly collected: PostResult | undefined; readonly traceId: string },
+): Promise<void> {
+  const owner = { book, merchantId, customerId: null, customerRef: null };
+  await tellReceivables(tx, receivableChange({ account: of.receivable, owner, asset }, of.collected), of.traceId);
 }
 
 /**

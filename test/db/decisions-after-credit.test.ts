@@ -49,7 +49,7 @@ async function changed(change: Record<string, unknown>): Promise<void> {
 /** The owner's wallet and receivable. */
 async function accounts(): Promise<{ wallet: bigint; receivable: bigint; hold: bigint }> {
   const owner = { book: 'live' as const, merchantId: world.merchantId, customerId: at.customerId, asset: 'USDT-TRC20' };
-  const [wallet = 0n, receivable = 0n, hold = 0n] = await inTransaction(world.pool, (tx) =>
+  const [wallet, receivable, hold] = await inTransaction(world.pool, (tx) =>
     openAccounts(tx, [
       { ...owner, kind: 'wallet' },
       { ...owner, kind: 'receivable' },

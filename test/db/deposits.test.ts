@@ -261,13 +261,13 @@ describe('a waiting deposit that the custodian no longer shows', () => {
 it('what an owner owes is taken from a deposit that comes in, in the same commit', async () => {
   const at = await world.address({ customerRef: 'owes' });
   const owner = { book: 'live' as const, merchantId: world.merchantId, customerId: at.customerId, asset: 'USDT-TRC20' };
-  const [wallet, receivable, clearing] = (await inTransaction(world.pool, (tx) =>
+  const [wallet, receivable, clearing] = await inTransaction(world.pool, (tx) =>
     openAccounts(tx, [
       { ...owner, kind: 'wallet' },
       { ...owner, kind: 'receivable' },
       { ...owner, customerId: null, kind: 'clearing:custody' },
     ]),
-  )) as [bigint, bigint, bigint];
+  );
   const takeBack = movement([leg(wallet, -3_000_000n), draw(receivable), leg(clearing, 3_000_000n)]);
   expect(await postNow(world.pool, takeBack)).toMatchObject([{ outcome: 'posted' }]);
   const ref = await world.arrive(at, { amount: '5' });

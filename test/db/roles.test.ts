@@ -101,7 +101,6 @@ const FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> = {
   'sverka.raise_alert': ['worker'],
   'sverka.refuse_change': [],
   'sverka.refuse_delete': [],
-  'sverka.refuse_new_card_terms': [],
   'sverka.refuse_new_terms': [],
   'sverka.relay_health': ['relay'],
   'sverka.relay_heartbeat': ['relay'],

@@ -34,7 +34,7 @@ export async function openPurse(
       { ...owner, asset, kind: 'clearing:custody' },
     ]),
   );
-  const [wallet, receivable, card, hold, clearing] = ids as [bigint, bigint, bigint, bigint, bigint];
+  const [wallet, receivable, card, hold, clearing] = ids;
   return { owner, asset, wallet, receivable, card, hold, clearing };
 }
 

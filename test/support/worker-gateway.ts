@@ -64,11 +64,7 @@ export async function openWorldGateway(
     db: queriesOf(pool),
     transact: (work) => inTransaction(pool, work),
     publicKey: testKeyring().publicKey,
-    log: createLog({
-      process: 'gateway',
-      level: 'error',
-      stream: { write: (l: string) => void process.stderr.write(l) },
-    }),
+    log: createLog({ process: 'gateway', level: 'silent' }),
     metrics: createMetrics(),
     stopping: () => false,
     starts: {
