@@ -51,6 +51,8 @@ export async function openCardWorld(
     settings: { SVERKA_UNKNOWN_LOOKUP_INTERVAL: '100ms', ...options.settings },
   });
   const { world, gateway, merchant, issuer } = base;
+  // What is done with a card must meet it: the lag in which a new one is not shown belongs to its making.
+  await issuer.drive('POST', '/_sim/times', { lag_ms: 0 });
   const faults: string[] = [];
   const column = async (sql: string, id: string) =>
     (await world.tx.query<{ value: string }>(sql, [id])).map(({ value }) => value);
