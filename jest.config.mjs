@@ -20,5 +20,5 @@ export default {
   setupFiles: ['<rootDir>/test/support/setup.ts'],
   reporters: ['default', '<rootDir>/test/support/reporter.cjs'],
   maxWorkers: 2,
-  testTimeout: 60_000,
+  testTimeout: 180_000,
 };

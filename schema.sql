@@ -678,6 +678,7 @@ create table sverka.issuance (
   updated_at timestamp with time zone not null default clock_timestamp(),
   workflow_id text not null,
   looks integer not null default 0,
+  failed_at timestamp with time zone,
   constraint issuance_pkey PRIMARY KEY (id),
   constraint issuance_card_id_generation_key UNIQUE (card_id, generation),
   constraint issuance_card_id_fkey FOREIGN KEY (card_id) REFERENCES sverka.card(id),
@@ -860,8 +861,10 @@ CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (
 CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
+CREATE INDEX issuance_given_up ON sverka.issuance USING btree (id) WHERE ((state = 'failed'::text) AND (submitted_at IS NOT NULL));
 CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
+CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state = 'active'::text) AND (last_read_at <= settled_at));
 CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);

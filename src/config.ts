@@ -82,6 +82,7 @@ const schema = z.object({
   SVERKA_DEPOSIT_NOT_FOUND_INTERVAL_MAX: duration('1m'),
   SVERKA_ISSUANCE_POLL_INTERVAL: duration('1m'),
   SVERKA_ISSUANCE_RECONCILE_INTERVAL: duration('1h'),
+  SVERKA_PENDING_ALERT_AGE: duration('1d'),
   SVERKA_FOUND_LATE_AGE: duration('30d'),
   SVERKA_PAGE_TURN: duration('5s'),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),

@@ -1,7 +1,19 @@
 import { ApplicationFailure } from '@temporalio/activity';
+import { NOTHING_SENT } from '../contracts/messages.js';
 import { DatabaseError, Refused, Retryable, Unavailable } from '../db/errors.js';
 import { ProviderError } from '../providers/errors.js';
 import { KeyError } from '../providers/keys/key-provider.js';
+
+/** A create that failed before anything was sent; `waitMs` until it may be sent. `cause` says why. */
+export class NothingSent extends Error {
+  constructor(
+    readonly waitMs: number,
+    options: { readonly cause: unknown },
+  ) {
+    super('Nothing was sent to the provider, and nothing can have been made; it is sent later.', options);
+    this.name = NOTHING_SENT;
+  }
+}
 
 /**
  * Ours → Temporal, at one place. A failure keeps a type and a class, never a provider's body or a driver's text.
@@ -21,6 +33,16 @@ export function toFailure(error: unknown, options: { misconfiguredMs: number }):
       type: `Database.${error.name}`,
       message: known ? error.message : `The database refused: SQLSTATE ${error.sqlstate ?? 'none'}.`,
       nonRetryable: error instanceof Refused,
+    });
+  }
+  if (error instanceof NothingSent) {
+    const cause = toFailure(error.cause, options);
+    return ApplicationFailure.create({
+      type: NOTHING_SENT,
+      message: error.message,
+      nonRetryable: true,
+      details: [error.waitMs],
+      ...(cause instanceof Error && { cause }),
     });
   }
   if (error instanceof KeyError) {

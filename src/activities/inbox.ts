@@ -2,7 +2,14 @@ import type { DepositInput, IssuanceRef, SweepTurn, SweptPart } from '../contrac
 import { raiseAlert, resolveAlertsExcept } from '../db/alerts.js';
 import { noteCheckRun } from '../db/check-runs.js';
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
-import { alertUnmatched, type ClaimedRow, claimDecided, claimPending, resolveUnreadable } from '../db/inbox.js';
+import {
+  alertUnmatched,
+  type ClaimedRow,
+  claimDecided,
+  claimPending,
+  resolveUnreadable,
+  wakeKnownCards,
+} from '../db/inbox.js';
 import { findIssuanceOf } from '../db/issuances.js';
 import { seal } from '../db/seal.js';
 import { queriesOf } from '../db/transaction.js';
@@ -46,6 +53,7 @@ export function createInboxActivities(deps: ActivityDeps) {
     async databaseNudgeOverdue(): Promise<SweptPart> {
       const { SVERKA_SWEEP_GRACE: graceMs, SVERKA_SWEEP_LEASE: leaseMs } = deps.config;
       const limits = { most: ROWS_PER_SWEEP, graceMs, leaseMs };
+      await wakeKnownCards(db);
       const decided = await claimDecided(db, limits);
       const rows = await claimPending(db, limits);
       const ended = await nudgeEach(deps, [...decided, ...rows], createAttempts(deps));

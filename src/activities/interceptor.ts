@@ -5,7 +5,7 @@ import { queriesOf } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import { newTraceId, withTrace } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
-import { toFailure } from './errors.js';
+import { NothingSent, toFailure } from './errors.js';
 
 /** A beat this often finds a dead worker within the heartbeat timeout of `workflows/options.ts`. */
 const BEAT_MS = 1_000;
@@ -33,9 +33,10 @@ export function createActivityInterceptor(deps: ActivityDeps, context: Context):
           if (isOfProvider(info.activityType)) await mended(deps, of);
           return result;
         } catch (error) {
-          const code = error instanceof ProviderError ? error.kind : error instanceof Error ? error.name : 'unknown';
+          const why = error instanceof NothingSent ? error.cause : error;
+          const code = why instanceof ProviderError ? why.kind : why instanceof Error ? why.name : 'unknown';
           deps.log.warn('activity failed', { ...fields, ms: Date.now() - began, code });
-          await tell(deps, of, error);
+          await tell(deps, of, why);
           throw toFailure(error, { misconfiguredMs: deps.config.SVERKA_MISCONFIGURED_INTERVAL });
         } finally {
           clearInterval(beat);

@@ -26,7 +26,7 @@ export function createIssuanceReadActivities(deps: ActivityDeps) {
       const record = await readIssuance(db, of.id);
       const { applied, absent } = await readAndApply(deps, record, of);
       if (applied.outcome === 'stale') return seen(applied.record, { next: 'look', waitMs: null });
-      return whereItStands(deps, applied.record, absent ? of.looks : 0);
+      return whereItStands(deps, applied.record, absent ? of.looks : undefined);
     },
 
     /** The same for a notification that nobody follows any more (R13); one that names nothing of ours is kept. */
@@ -76,7 +76,7 @@ async function readOne(deps: ActivityDeps, of: OfIssuance, turn: IssuancePages):
   cancellationSignal().throwIfAborted();
   try {
     const record = await readIssuance(queriesOf(deps.pool), of.id);
-    const { applied } = await readAndApply(deps, record, { ...of, looks: deps.config.SVERKA_UNKNOWN_ALERT_LOOKS });
+    const { applied } = await readAndApply(deps, record, { ...of, looks: record.looks });
     turn.read += 1;
     if (applied.outcome === 'changed') turn.changed += 1;
   } catch (error) {

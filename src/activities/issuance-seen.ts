@@ -9,21 +9,24 @@ export interface OfIssuance {
   readonly traceId: string;
 }
 
-/** What follows from where it stands. `looks`: how often in a row the issuer showed nothing. */
+/** What follows from where it stands. `absentLooks`: the issuer showed nothing, after so many looks before. */
 export function whereItStands(
   { config }: Pick<ActivityDeps, 'config'>,
   record: IssuanceRecord,
-  looks = 0,
+  absentLooks?: number,
 ): IssuanceSeen {
+  const paced = paceMs(config, absentLooks ?? 0);
+  const poll = config.SVERKA_ISSUANCE_POLL_INTERVAL;
   switch (record.state) {
     case 'active':
     case 'failed':
     case 'found_late':
       return seen(record, { next: 'end', waitMs: null });
     case 'unknown':
-      return seen(record, { next: 'look', waitMs: paceMs(config, looks) });
+      return seen(record, { next: 'look', waitMs: paced });
+    // A new card may not be shown yet (the issuer's lag): what notified of it is not waited for again.
     default:
-      return seen(record, { next: 'look', waitMs: config.SVERKA_ISSUANCE_POLL_INTERVAL });
+      return seen(record, { next: 'look', waitMs: absentLooks === undefined ? poll : Math.min(paced, poll) });
   }
 }
 

@@ -4,8 +4,8 @@ import { toAmount } from '../contracts/values.js';
 import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { cardFee } from '../db/cards.js';
 import { failIssuance, submitIssuance, suspectIssuance } from '../db/finish-issuance.js';
-import { selectWaiting } from '../db/inbox.js';
-import { latestIssuance, readIssuance, touchIssuance } from '../db/issuances.js';
+import { selectWaiting, type WaitingRow } from '../db/inbox.js';
+import { issuanceAlertKey, latestIssuance, readIssuance, touchIssuance } from '../db/issuances.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { reserveIssuance } from '../db/reserve-issuance.js';
 import { retrying } from '../db/retrying.js';
@@ -14,9 +14,13 @@ import { decimalsOf } from '../domain/assets.js';
 import { CARDHOLDER_ERASED, ISSUER_DECLINED } from '../domain/issuance.js';
 import { formatAmount } from '../domain/money.js';
 import { ProviderError } from '../providers/errors.js';
+import type { IssuerCardRequest } from '../providers/issuer/client.js';
+import type { IssuerCard } from '../providers/issuer/schema.js';
+import { KeyError } from '../providers/keys/key-provider.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import { readCardholderIdentity } from './cardholder-identity.js';
 import type { ActivityDeps } from './deps.js';
+import { NothingSent } from './errors.js';
 import { type OfIssuance, seen, whereItStands } from './issuance-seen.js';
 import { answerKept, keepOutcome, reserveOrRefuse } from './keep-request.js';
 import { paceMs } from './pace.js';
@@ -49,50 +53,103 @@ export function createIssuanceActivities(deps: ActivityDeps) {
     },
 
     /** One POST, outside any transaction. What proves that nothing was made leaves it to be sent again. */
-    async providerCreateIssuance(of: OfIssuance & { runId: string; tries: number }): Promise<IssuanceSeen> {
-      const record = await readIssuance(db, of.id);
-      if (record.state !== 'submitted' || record.submittedBy !== of.runId) return whereItStands(deps, record);
-      const identity = await readCardholderIdentity(db, deps.keys, {
-        id: record.cardholderId,
-        revision: record.cardholderRevision,
-      });
-      if (identity === null) return fail(deps, record, { reason: CARDHOLDER_ERASED, traceId: of.traceId });
-      const waiting = await selectWaiting(db, cardSubject(record, record.id));
-      const ticket = await takeReadTicket(db);
+    async providerCreateIssuance(of: OfCreate): Promise<IssuanceSeen> {
+      const prepared = await nothingSent(deps, of, () => prepare(deps, of));
+      if ('next' in prepared) return prepared;
+      const { record, waiting, ticket, card } = prepared;
+      let made: IssuerCard;
       try {
-        const { product, asset } = record;
-        const load = { amount: formatAmount(record.loadAmount, decimalsOf(asset)), asset };
-        const made = await deps
-          .issuer({ book: record.book, account: record.providerAccount })
-          .createCard(
-            { reference: record.id, product, holder: identity, load },
-            { traceparent: makeTraceparent(of.traceId) },
-          );
-        const answer = { found: 'one', card: toReading(made) } as const;
-        const applied = await applyIssuanceRead(deps, record, { answer, ticket, waiting, traceId: of.traceId });
-        // One that waited for its account to be mended says that it is.
-        if (record.needsOperator) await resolveAlert(db, misconfiguredKey(record));
-        return whereItStands(deps, applied.record);
+        const issuer = deps.issuer({ book: record.book, account: record.providerAccount });
+        made = await issuer.createCard(card, { traceparent: makeTraceparent(of.traceId) });
       } catch (error) {
         if (!(error instanceof ProviderError) || !error.provesNothingMade) throw error;
-        return notMade(deps, record, { error, ...of });
+        return nothingSent(deps, of, () => notMade(deps, record, { error, ...of }));
       }
+      const answer = { found: 'one', card: toReading(made) } as const;
+      const applied = await applyIssuanceRead(deps, record, { answer, ticket, waiting, traceId: of.traceId });
+      // One that waited for its account to be mended says that it is.
+      if (record.needsOperator) await resolveAlert(db, misconfiguredKey(record));
+      return whereItStands(deps, applied.record);
     },
 
     /** Notes that nobody knows whether it was made. Never a failure: it is looked up by our reference. */
     async databaseSuspectIssuance(of: OfIssuance): Promise<IssuanceSeen> {
-      const record = await retrying(() =>
-        inTransaction(deps.pool, (tx) => suspectIssuance(tx, { ...of, actor: ACTOR })),
-      );
-      return whereItStands(deps, record);
+      return suspect(deps, of);
     },
   };
+}
+
+/** One create of that run; `tries`: how many went before that made nothing. */
+interface OfCreate extends OfIssuance {
+  readonly runId: string;
+  readonly tries: number;
+}
+
+interface PreparedCreate {
+  readonly record: IssuanceRecord;
+  readonly card: IssuerCardRequest;
+  readonly waiting: readonly WaitingRow[];
+  readonly ticket: bigint;
+}
+
+/** All that the create needs, or where the issuance stands when this run may not send it. */
+async function prepare(deps: ActivityDeps, of: OfCreate): Promise<PreparedCreate | IssuanceSeen> {
+  const db = queriesOf(deps.pool);
+  const record = await readIssuance(db, of.id);
+  if (record.state !== 'submitted') return whereItStands(deps, record);
+  // A reset run: what the run before it has sent, nobody knows.
+  if (record.submittedBy !== of.runId) return suspect(deps, of);
+  const { cardholderId: id, cardholderRevision: revision, product, asset } = record;
+  const holder = await readCardholderIdentity(db, deps.keys, { id, revision });
+  if (holder === null) return fail(deps, record, { reason: CARDHOLDER_ERASED, traceId: of.traceId });
+  const load = { amount: formatAmount(record.loadAmount, decimalsOf(asset)), asset };
+  const waiting = await selectWaiting(db, cardSubject(record, record.id));
+  const ticket = await takeReadTicket(db);
+  return { record, card: { reference: record.id, product, holder, load }, waiting, ticket };
+}
+
+/** What fails in here fails although nothing can have been made: the workflow sends the create later. */
+async function nothingSent<T>(deps: ActivityDeps, of: OfCreate, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { config } = deps;
+    const mended = error instanceof KeyError && error.kind !== 'unavailable';
+    if (mended || of.tries >= config.SVERKA_UNKNOWN_ALERT_LOOKS) {
+      // Perhaps it is the database that is away: then its own alerts tell.
+      await tellUnsendable(deps, of).catch(() => undefined);
+    }
+    throw new NothingSent(paceMs(config, of.tries, config.SVERKA_CREATE_RETRY_INTERVAL_MAX), { cause: error });
+  }
+}
+
+async function tellUnsendable({ pool }: ActivityDeps, { id, traceId }: OfCreate): Promise<void> {
+  const db = queriesOf(pool);
+  const { book } = await touchIssuance(db, id, true);
+  const detail =
+    'An issuance cannot be sent to the issuer; the worker’s log says why. It goes on by itself once that is mended; ' +
+    'erasing its cardholder ends it, and gives the money back.';
+  const subject = { type: 'issuance', id };
+  await raiseAlert(db, {
+    key: issuanceAlertKey({ id }),
+    kind: 'issuance_needs_person',
+    book,
+    subject,
+    detail,
+    traceId,
+  });
+}
+
+async function suspect(deps: ActivityDeps, of: OfIssuance): Promise<IssuanceSeen> {
+  const record = await retrying(() => inTransaction(deps.pool, (tx) => suspectIssuance(tx, { ...of, actor: ACTOR })));
+  return whereItStands(deps, record);
 }
 
 async function reserve(tx: Tx, input: IssuanceInput): Promise<IssuanceReserved> {
   const kept = await answerKept(tx, input);
   if (kept) {
-    const cardId = kept.resource?.made ? kept.resource.id : null;
+    // The same key may have led elsewhere, by another route at the same time.
+    const cardId = kept.resource?.made && kept.resource.type === 'card' ? kept.resource.id : null;
     return { accepted: kept, issuanceId: cardId === null ? null : ((await latestIssuance(tx, cardId))?.id ?? null) };
   }
   const keepCard = (id: string) =>

@@ -83,7 +83,11 @@ export function createLoadActivities(deps: ActivityDeps) {
 
 async function reserve(tx: Tx, input: CardLoadInput): Promise<CardLoadReserved> {
   const kept = await answerKept(tx, input);
-  if (kept) return { accepted: kept, loadId: kept.resource?.made ? kept.resource.id : null };
+  if (kept) {
+    // The same key may have led elsewhere, by another route at the same time.
+    const { resource } = kept;
+    return { accepted: kept, loadId: resource?.made && resource.type === 'load' ? resource.id : null };
+  }
   const resourceOf = (id: string) => ({ type: 'load', id, made: true });
   const made = await reserveLoad(
     tx,

@@ -16,7 +16,7 @@ import { AgainRefused } from '../db/issue-again.js';
 import { takeReadTicket } from '../db/read-tickets.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf } from '../db/transaction.js';
-import type { IssuerAnswer, IssuerReading } from '../domain/issuance.js';
+import { type IssuerAnswer, type IssuerReading, issuerAnswer } from '../domain/issuance.js';
 import type { IssuanceChoice } from '../domain/issuance-decision.js';
 import type { IssuerCard } from '../providers/issuer/schema.js';
 import { makeTraceparent } from '../telemetry/trace.js';
@@ -43,7 +43,7 @@ export async function readAndApply(
   try {
     const answer = await ask(deps, record, of.traceId);
     const absent = answer.found === 'none';
-    const tooLong = absent && record.state !== 'failed' && of.looks >= deps.config.SVERKA_UNKNOWN_ALERT_LOOKS;
+    const tooLong = isTooLong(deps, record, { answer, looks: of.looks });
     const applied = await applyIssuanceRead(deps, record, {
       answer,
       ticket,
@@ -129,17 +129,29 @@ export function toReading(card: IssuerCard): IssuerReading {
   return { providerRef, reference, product, status, declineReason, last4, expires, load };
 }
 
-/** By the card that settled it; else by our reference, under which there may be several. */
+/** By our reference, under which there may be several; the card that settled it also by its own id (`link`). */
 async function ask(deps: ActivityDeps, record: IssuanceRecord, traceId: string): Promise<IssuerAnswer> {
   const issuer = deps.issuer({ book: record.book, account: record.providerAccount });
   const by = { traceparent: makeTraceparent(traceId) };
-  if (record.state === 'active' && record.providerRef !== null) {
-    const card = await issuer.readCard(record.providerRef, by);
-    return card === null ? { found: 'none' } : { found: 'one', card: toReading(card) };
+  const { state, providerRef } = record;
+  const cards = [...(await issuer.readCardsByReference(record.id, by))];
+  if (state === 'active' && providerRef !== null && !cards.some(({ id }) => id === providerRef)) {
+    const settled = await issuer.readCard(providerRef, by);
+    if (settled !== null) cards.push(settled);
   }
-  const [card, ...more] = await issuer.readCardsByReference(record.id, by);
-  if (card === undefined) return { found: 'none' };
-  return more.length === 0 ? { found: 'one', card: toReading(card) } : { found: 'several', count: more.length + 1 };
+  return issuerAnswer(record, cards.map(toReading));
+}
+
+/** Absent for so many looks, or not made for so long, that a person has to ask the issuer. */
+function isTooLong(
+  { config }: Pick<ActivityDeps, 'config'>,
+  { state, submittedAt }: IssuanceRecord,
+  { answer, looks }: { answer: IssuerAnswer; looks: number },
+): boolean {
+  if (state === 'failed') return false;
+  if (answer.found === 'none') return looks >= config.SVERKA_UNKNOWN_ALERT_LOOKS;
+  const waitedMs = submittedAt === null ? 0 : Date.now() - submittedAt.getTime();
+  return state === 'pending' && waitedMs >= config.SVERKA_PENDING_ALERT_AGE;
 }
 
 /** The card that an open decision links to, read before the transaction. */

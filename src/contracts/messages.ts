@@ -113,6 +113,9 @@ export interface IssuanceSeen {
   waitMs: number | null;
 }
 
+/** Type of the failure of a create of which nothing was sent; its one detail: milliseconds until it may be. */
+export const NOTHING_SENT = 'NothingSent';
+
 /** Which issuance, for a read of it. */
 export interface IssuanceRef {
   book: 'live' | 'test';

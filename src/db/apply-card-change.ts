@@ -1,7 +1,7 @@
 import type { CardRecord } from '../contracts/card.js';
 import { decimalsOf } from '../domain/assets.js';
 import { STATE_SET_BY } from '../domain/card-change.js';
-import { parseAmount } from '../domain/money.js';
+import { type Minor, parseAmount } from '../domain/money.js';
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookCardReturn } from './book-card-return.js';
 import {
@@ -86,10 +86,12 @@ export function changeAlertKey({ cardId, number }: CardChangeName): string {
   return `card_change:${cardId}:${number}`;
 }
 
+/** What both have on the card goes back. More than the issuer gives up stays on it, for a person to settle with him. */
 async function returnLoad(tx: Tx, card: CardRecord, { remaining, traceId }: CardChangeAnswer): Promise<void> {
-  const { asset, loaded } = card;
-  const same = remaining?.asset === asset && parseAmount(remaining.amount, decimalsOf(asset)) === loaded;
-  if (!same) {
+  const { loaded } = card;
+  const named = remaining === null ? loaded : restOf(card, remaining);
+  const amount = named < loaded ? named : loaded;
+  if (remaining === null || named !== loaded) {
     await raiseAlert(tx, {
       key: `remaining:${card.id}`,
       kind: 'remaining_mismatch',
@@ -98,11 +100,17 @@ async function returnLoad(tx: Tx, card: CardRecord, { remaining, traceId }: Card
       detail:
         remaining === null
           ? 'A card was closed and the issuer did not say what was left on it; ask, and compare with the journal.'
-          : 'A card was closed with another rest at the issuer than ours, which went to the wallet; compare the two.',
+          : 'A card was closed with another rest at the issuer than ours: the smaller went to the wallet; compare the two.',
       traceId,
     });
   }
-  if (loaded === 0n) return;
+  if (amount === 0n) return;
   await nextCardVersion(tx, card.id);
-  await bookCardReturn(tx, { ...card, amount: loaded }, traceId);
+  await bookCardReturn(tx, { ...card, amount }, traceId);
+}
+
+/** What the issuer says was left, in minor units of the card's asset; nothing when it is of another, or no amount. */
+function restOf({ asset }: CardRecord, remaining: { readonly amount: string; readonly asset: string }): Minor {
+  const rest = parseAmount(remaining.amount, decimalsOf(asset));
+  return remaining.asset === asset && typeof rest === 'bigint' ? rest : 0n;
 }

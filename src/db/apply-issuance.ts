@@ -11,7 +11,7 @@ import { type DecidedIssuance, type IssuanceChoice, planIssuanceDecision } from 
 import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookIssuance, type IssuanceBooking } from './book-issuance.js';
 import { closeDecision, openDecisions } from './decisions.js';
-import { hashSeenIssuance, isTaken, lockIssuance, noteIssuance } from './issuances.js';
+import { hashSeenIssuance, issuanceAlertKey, isTaken, lockIssuance, noteIssuance } from './issuances.js';
 import { issueAgain } from './issue-again.js';
 import { mirrorCard } from './mirror-card.js';
 import type { Tx } from './transaction.js';
@@ -25,7 +25,7 @@ export interface IssuanceRead {
   readonly ticket: bigint;
   /** The card that an open decision names, as it reads now; absent when there is no such decision. */
   readonly named?: { readonly ref: string; readonly card: IssuerReading | null };
-  /** Absent for so long that a person has to look. */
+  /** Absent, or not made, for so long that a person has to look. */
   readonly tooLong: boolean;
   /** Why a card was not issued again, when it was tried before: the decision is void. */
   readonly againRefused?: string;
@@ -57,7 +57,8 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   const [decision] = await openDecisions<IssuanceChoice>(tx, { type: 'issuance', ids: [read.id] });
   const planned = planIssuance(before, read.answer);
   const noted = await noteIssuance(tx, read.id, noteOf(before, read, planned));
-  const taken = decision?.choice === 'link' && (await isTaken(tx, noted, decision.argument));
+  const linked = decision?.choice === 'link' ? read.named?.card : null;
+  const taken = linked != null && (await isTaken(tx, noted, linked));
   const came = decision ? decide(noted, read, { planned, decision, taken }) : null;
   const decided = came !== null && came.plan !== null ? { ...came, plan: came.plan } : null;
   const plan = decided?.plan ?? planned;
@@ -113,7 +114,7 @@ function planDecided(
   if (read.againRefused !== undefined) return read.againRefused;
   if (decision.choice === 'link' && read.named?.ref !== decision.argument) return 'the card it names was not read';
   const plan = planIssuanceDecision(record, decision.choice, read.named?.card ?? null);
-  return taken && typeof plan !== 'string' ? 'that card settles another issuance' : plan;
+  return taken && typeof plan !== 'string' ? 'that card is another issuance’s' : plan;
 }
 
 function cardOf({ answer }: IssuanceRead): IssuerReading | undefined {
@@ -144,8 +145,6 @@ async function acceptContradiction(tx: Tx, record: IssuanceRecord): Promise<Issu
   });
 }
 
-const alertKey = (record: IssuanceRecord) => `issuance:${record.id}`;
-
 /** What waits for a person is an alert; it is resolved when nothing waits any more. */
 async function tellPeople(
   tx: Tx,
@@ -153,9 +152,9 @@ async function tellPeople(
   { before, traceId }: { before: IssuanceRecord; traceId: string },
 ): Promise<void> {
   if (record.flag !== null || record.needsOperator) {
-    const why = record.flag ?? 'outcome_unknown';
+    const why = record.flag ?? (record.state === 'pending' ? 'pending_too_long' : 'outcome_unknown');
     await raiseAlert(tx, {
-      key: alertKey(record),
+      key: issuanceAlertKey(record),
       kind: 'issuance_needs_person',
       book: record.book,
       subject: { type: 'issuance', id: record.id },
@@ -163,6 +162,6 @@ async function tellPeople(
       traceId,
     });
   } else if (before.flag !== null || before.needsOperator) {
-    await resolveAlert(tx, alertKey(record));
+    await resolveAlert(tx, issuanceAlertKey(record));
   }
 }

@@ -1,9 +1,10 @@
+import { decimalsOf } from '../domain/assets.js';
 import type { Book } from '../domain/books.js';
 import { collectBehind, guard, leg, type MovementInstruction } from '../domain/journal.js';
-import type { Minor } from '../domain/money.js';
+import { largestAmount, type Minor } from '../domain/money.js';
 import type { OperationKey } from '../domain/operation-key.js';
 import { openAccounts } from './accounts.js';
-import { requireHeld } from './hold-refused.js';
+import { HoldRefused, requireHeld } from './hold-refused.js';
 import { hashOperationKey, post } from './journal.js';
 import { movementId } from './new-id.js';
 import { tellCollected } from './tell-receivables.js';
@@ -61,8 +62,10 @@ export async function bookIssuance(tx: Tx, { finish, hold }: IssuanceBooking, tr
 }
 
 async function holding(tx: Tx, of: IssuanceMoney): Promise<MovementInstruction> {
-  const [wallet, receivable, hold] = await accountsOf(tx, of);
   const total = totalOf(of);
+  // The load alone may be as large as any amount; with the fee it is more than a wallet can hold.
+  if (total > largestAmount(decimalsOf(of.asset))) throw new HoldRefused('insufficient_funds');
+  const [wallet, receivable, hold] = await accountsOf(tx, of);
   return instruct(of, 'hold', [leg(wallet, -total), leg(hold, total), guard(receivable)]);
 }
 

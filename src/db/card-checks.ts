@@ -39,7 +39,7 @@ export const CARD_CHECKS: readonly string[] = [
           and a.ref = c.id and a.asset = c.asset group by a.id) b on true
     where coalesce(b.put, 0) <> s.said`,
 
-  // A card whose close is confirmed holds nothing; what came back came of a close.
+  // A card whose close is confirmed holds nothing but what a person was told of; what came back came of a close.
   `select 'closed_card_holds' as kind, a.id as account_id, null::bigint as movement_id,
           format('card %s is closed and holds %s', c.id, e.balance) as detail
      from sverka.card_change g
@@ -47,6 +47,7 @@ export const CARD_CHECKS: readonly string[] = [
      join ledger.account a on a.kind = 'card' and a.ref = c.id
      cross join lateral (select x.balance from ledger.entry x where x.account_id = a.id order by x.seq desc limit 1) e
     where g.kind = 'close' and g.outcome = 'confirmed' and e.balance <> 0
+      and not exists (select from sverka.alert l where l.key = 'remaining:' || c.id)
    union all
    select 'return_without_close', null::bigint, m.id,
           format('movement %s returns the load of card %s, whose close is not confirmed', m.id, m.subject_id)

@@ -1,7 +1,8 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import { CARDHOLDER_ERASED, CREATE_UNANSWERED } from '../domain/issuance.js';
+import { resolveAlert } from './alerts.js';
 import { bookIssuance } from './book-issuance.js';
-import { lockIssuance, moveIssuance, passOn } from './issuances.js';
+import { issuanceAlertKey, lockIssuance, moveIssuance, passOn } from './issuances.js';
 import { activeRevision } from './issue-again.js';
 import type { Tx } from './transaction.js';
 import { walkIssuance } from './walk-issuance.js';
@@ -26,7 +27,7 @@ export async function submitIssuance(
     return record.submittedBy === of.after ? passOn(tx, record, of.runId) : suspect(tx, record, of);
   }
   if (record.state !== 'reserved') return record;
-  if ((await activeRevision(tx, record.cardholderId)) === null) {
+  if ((await activeRevision(tx, record)) === null) {
     return fail(tx, record, { ...of, reason: CARDHOLDER_ERASED });
   }
   const { actor, traceId, runId: submittedBy } = of;
@@ -52,6 +53,7 @@ function suspect(tx: Tx, record: IssuanceRecord, { actor, traceId }: Who): Promi
 async function fail(tx: Tx, record: IssuanceRecord, of: Who & { readonly reason: string }): Promise<IssuanceRecord> {
   const { reason, actor, traceId } = of;
   const failed = await walkIssuance(tx, record, { to: 'failed', reason, actor, traceId });
+  if (record.needsOperator) await resolveAlert(tx, issuanceAlertKey(record));
   await bookIssuance(tx, { finish: { of: failed, operation: 'release' }, hold: null }, traceId);
   return failed;
 }

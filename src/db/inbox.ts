@@ -152,6 +152,20 @@ export async function wakeUnmatched(tx: Tx, waitsFor: string): Promise<void> {
   );
 }
 
+/** What came under the issuer's id of a card before anybody knew whose it is, and is known by now, is pending again. */
+export async function wakeKnownCards(tx: Tx): Promise<void> {
+  await tx.query(
+    `with woken as (
+       select i.id from sverka.inbox i
+        where i.status = 'unmatched' and i.waits_for like 'card:%' and exists (
+          select from sverka.issuance s where s.book = i.book and s.provider = i.provider
+            and s.provider_account = i.endpoint and s.provider_ref = i.subject_ref)
+        order by i.id limit 100 for no key update of i)
+     update sverka.inbox i set status = 'pending', waits_for = null, next_attempt_at = clock_timestamp()
+       from woken where i.id = woken.id`,
+  );
+}
+
 /** A row that nobody came for, claimed by the sweep. */
 export interface ClaimedRow {
   id: string;

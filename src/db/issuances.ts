@@ -142,6 +142,7 @@ export async function moveIssuance(tx: Tx, record: IssuanceRecord, move: Issuanc
        submitted_by = coalesce($8, submitted_by),
        submitted_at = case $3 when 'submitted' then clock_timestamp() else submitted_at end,
        settled_at = case $3 when 'active' then clock_timestamp() else settled_at end,
+       failed_at = case $3 when 'failed' then clock_timestamp() else failed_at end,
        provider_ref = coalesce($9, provider_ref),
        needs_operator = case when $3 in ('active', 'failed') then false else needs_operator end
      where i.id = $1 and i.version = $2 returning ${ISSUANCE_COLUMNS}`,
@@ -208,8 +209,18 @@ export async function outdateReads(tx: Tx, cardId: string): Promise<void> {
 }
 
 /** Notes that somebody has just tried or looked; the sweep leaves it alone for a while. */
-export async function touchIssuance(db: Tx, id: string, needsOperator: boolean): Promise<void> {
-  await db.query('update sverka.issuance set needs_operator = $2 where id = $1', [id, needsOperator]);
+export async function touchIssuance(db: Tx, id: string, needsOperator: boolean): Promise<{ book: Book }> {
+  const [row] = await db.query<{ book: Book }>(
+    'update sverka.issuance set needs_operator = $2 where id = $1 returning book',
+    [id, needsOperator],
+  );
+  if (!row) throw new Error(`Issuance ${id} does not exist, although its workflow does.`);
+  return row;
+}
+
+/** Of the alert that an issuance waits for a person. */
+export function issuanceAlertKey({ id }: Pick<IssuanceRecord, 'id'>): string {
+  return `issuance:${id}`;
 }
 
 /** States that wait for somebody to ask. */
@@ -231,8 +242,8 @@ export async function strandedIssuances(db: Tx, olderThanMs: number): Promise<{ 
 }
 
 /**
- * The next issuances to be asked about at one account, in id order: those that wait for the issuer, and for a while
- * those that were given up, for a card may turn up late.
+ * The next issuances to be asked about at one account, in id order: those that wait for the issuer; once, those that
+ * are settled, for a second card may stand beside; and for a while those given up, for a card may turn up late.
  */
 export async function issuancesToRead(
   db: Tx,
@@ -242,20 +253,29 @@ export async function issuancesToRead(
     `select i.id from sverka.issuance i
      where i.book = $1 and i.provider = $2 and i.provider_account = $3 and i.id > coalesce($4, '')
        and (i.state in ('submitted', 'pending', 'unknown')
+         or i.state = 'active' and i.last_read_at <= i.settled_at
          or i.state = 'failed' and i.submitted_at is not null and i.reason in ('declared_failed', 'issued_again')
-           and i.updated_at > clock_timestamp() - $6 * interval '1 millisecond')
+           and i.failed_at > clock_timestamp() - $6 * interval '1 millisecond')
      order by i.id limit $5`,
     [of.book, of.provider, of.account, of.after, of.limit, of.lateMs],
   );
   return rows.map(({ id }) => id);
 }
 
-/** True when the card at the issuer of that id settles another issuance of ours. */
-export async function isTaken(tx: Tx, record: IssuanceRecord, providerRef: string | null): Promise<boolean> {
+/**
+ * True when that card at the issuer is another issuance's: it settles one, or was made under the reference of one for
+ * another card, which may still wait for it.
+ */
+export async function isTaken(
+  tx: Tx,
+  record: IssuanceRecord,
+  card: { readonly providerRef: string; readonly reference: string },
+): Promise<boolean> {
   const rows = await tx.query(
-    `select from sverka.issuance i where i.book = $1 and i.provider = $2 and i.provider_account = $3
-       and i.provider_ref = $4 and i.id <> $5 and i.state = 'active'`,
-    [record.book, record.provider, record.providerAccount, providerRef, record.id],
+    `select from sverka.issuance i where i.id <> $5
+       and (i.book = $1 and i.provider = $2 and i.provider_account = $3 and i.provider_ref = $4 and i.state = 'active'
+         or i.id = $6 and i.card_id <> $7)`,
+    [record.book, record.provider, record.providerAccount, card.providerRef, record.id, card.reference, record.cardId],
   );
   return rows.length > 0;
 }

@@ -23,7 +23,7 @@ export async function issueAgain(
   before: IssuanceRecord,
   by: { readonly userId: string; readonly traceId: string },
 ): Promise<IssuanceMoney> {
-  const holder = await activeRevision(tx, before.cardholderId);
+  const holder = await activeRevision(tx, before);
   if (holder === null) throw new AgainRefused('the cardholder was erased');
   const fee = await cardFee(tx, before);
   if (fee === null) throw new AgainRefused('the product is not offered any more');
@@ -51,11 +51,14 @@ async function requestOf(tx: Tx, cardId: string): Promise<string> {
   return rows[0].id;
 }
 
-/** The revision of the identity that is sent; null when it was erased. */
-export async function activeRevision(tx: Tx, cardholderId: string): Promise<number | null> {
+/** The revision of the identity that is sent; null when it was erased, or is not that merchant's in that book. */
+export async function activeRevision(
+  tx: Tx,
+  { cardholderId, merchantId, book }: Pick<IssuanceRecord, 'cardholderId' | 'merchantId' | 'book'>,
+): Promise<number | null> {
   const rows = await tx.query<{ revision: number }>(
-    `select revision from sverka.cardholder where id = $1 and state = 'active'`,
-    [cardholderId],
+    `select revision from sverka.cardholder where id = $1 and merchant_id = $2 and book = $3 and state = 'active'`,
+    [cardholderId, merchantId, book],
   );
   return rows[0]?.revision ?? null;
 }

@@ -25,7 +25,7 @@ export async function reserveIssuance(
   keep: (made: ReservedIssuance) => Promise<void>,
 ): Promise<ReservedIssuance | Refusal> {
   const { book, merchantId, cardholderId, product, asset, provider, account, traceId } = input;
-  const revision = await activeRevision(tx, cardholderId);
+  const revision = await activeRevision(tx, input);
   if (revision === null) return { code: CARDHOLDER_ERASED, detail: 'The identity of this cardholder was erased.' };
   const feeAmount = await cardFee(tx, { merchantId, product, asset });
   if (feeAmount === null) throw new Error(`No fee is set for ${product} cards in ${asset}: sverka products set-fee.`);

@@ -81,9 +81,31 @@ export interface IssuancePlan {
 
 /** What the read found: one card, none, or several under one reference. */
 export type IssuerAnswer =
-  | { readonly found: 'one'; readonly card: IssuerReading }
+  /** `second`: of one that is settled, another card under its reference that can be used. */
+  | { readonly found: 'one'; readonly card: IssuerReading; readonly second?: IssuerReading }
   | { readonly found: 'none' }
   | { readonly found: 'several'; readonly count: number };
+
+/** What the cards that the issuer shows for an issuance say of it. Once it is over, only a usable one is news. */
+export function issuerAnswer(
+  { state, providerRef }: Pick<IssuanceStanding, 'state' | 'providerRef'>,
+  cards: readonly IssuerReading[],
+): IssuerAnswer {
+  const usable = cards.filter(({ status }) => status !== 'declined' && status !== 'closed');
+  if (state === 'active') {
+    const card = cards.find((each) => each.providerRef === providerRef);
+    const second = usable.find((each) => each.providerRef !== providerRef);
+    if (card === undefined) return second === undefined ? { found: 'none' } : { found: 'one', card: second };
+    return second === undefined ? { found: 'one', card } : { found: 'one', card, second };
+  }
+  const isOver = state === 'failed' || state === 'found_late';
+  const telling = isOver && usable.length > 0 ? usable : cards;
+  const [card] = telling;
+  if (card === undefined) return { found: 'none' };
+  return telling.length === 1 || usable.length === 0
+    ? { found: 'one', card }
+    : { found: 'several', count: telling.length };
+}
 
 const STAY: IssuancePlan = { to: null, reason: null, flag: null };
 
@@ -93,11 +115,12 @@ const STAY: IssuancePlan = { to: null, reason: null, flag: null };
  */
 export function planIssuance(standing: IssuanceStanding, answer: IssuerAnswer): IssuancePlan {
   if (answer.found === 'none') return STAY;
+  if (standing.state === 'failed' || standing.state === 'found_late') return planAfterFailure(standing, answer);
   if (answer.found === 'several') return { ...STAY, to: waitingOf(standing), flag: 'several_cards' };
-  const { card } = answer;
-  if (standing.state === 'failed' || standing.state === 'found_late') return planAfterFailure(standing, card);
+  const { card, second } = answer;
   if (standing.state === 'active') {
-    return card.providerRef === standing.providerRef ? STAY : { ...STAY, flag: 'second_card' };
+    const isSettled = card.providerRef === standing.providerRef && second === undefined;
+    return isSettled ? STAY : { ...STAY, flag: 'second_card' };
   }
   const mismatch = mismatchOf(standing, card);
   if (mismatch !== null) return { to: waitingOf(standing), reason: null, flag: mismatch };
@@ -138,16 +161,18 @@ export function mismatchOf(
 export function issuerContradiction(flag: string, answer: IssuerAnswer): string {
   if (answer.found === 'none') return flag;
   if (answer.found === 'several') return `${flag}: ${answer.count} cards`;
-  const { providerRef, reference, product, status, load } = answer.card;
+  const { providerRef, reference, product, status, load } = answer.second ?? answer.card;
   const loaded = load === null ? 'no load' : `${load.amount} ${load.asset}`;
   return `${flag}: ${providerRef} for ${reference}, ${product}, ${status}, ${loaded}`;
 }
 
 /** A card that turns up after we gave up moves no money: a person closes it, or has it issued again. */
-function planAfterFailure(standing: IssuanceStanding, card: IssuerReading): IssuancePlan {
-  if (card.status === 'declined' || card.status === 'closed') return STAY;
+function planAfterFailure(standing: IssuanceStanding, answer: Exclude<IssuerAnswer, { found: 'none' }>): IssuancePlan {
+  const { found } = answer;
+  if (found === 'one' && (answer.card.status === 'declined' || answer.card.status === 'closed')) return STAY;
   const to = standing.state === 'failed' ? 'found_late' : null;
-  return { to, reason: to === null ? null : 'found_at_issuer', flag: 'found_late' };
+  const flag = found === 'several' ? 'several_cards' : 'found_late';
+  return { to, reason: to === null ? null : 'found_at_issuer', flag };
 }
 
 /** `pending`, or null where it waits there already. */

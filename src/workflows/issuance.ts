@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   allHandlersFinished,
   condition,
   continueAsNew,
@@ -17,6 +18,7 @@ import {
   type Accepted,
   type IssuanceInput,
   type IssuanceSeen,
+  NOTHING_SENT,
   NUDGE_SIGNAL,
   type Nudge,
 } from '../contracts/messages.js';
@@ -86,7 +88,7 @@ async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nud
   }
   for (let steps = 0; ; steps += 1) {
     if (seen.next === 'create' && seen.waitMs === null) {
-      seen = await create({ id, runId, tries, nudged, provider });
+      seen = await create(seen, { id, runId, tries, nudged, provider });
       tries += 1;
       continue;
     }
@@ -96,7 +98,8 @@ async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nud
       ['reason', seen.reason ?? 'none'],
     ] as const;
     show({ ...seen, facts });
-    if (seen.next === 'end') return;
+    // What notified meanwhile is read for, though it ends: else it waits for the sweep.
+    if (seen.next === 'end' && !nudged.since) return;
     if (steps >= STEPS_PER_RUN) {
       await condition(allHandlersFinished);
       return continueAsNew<typeof issuance>({
@@ -117,14 +120,11 @@ async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nud
   }
 }
 
-/** One attempt. A worker that dies in it leaves an outcome that nobody knows. */
-async function create(of: {
-  id: string;
-  runId: string;
-  tries: number;
-  nudged: Nudged;
-  provider: string;
-}): Promise<IssuanceSeen> {
+/** One attempt. A worker that dies in it leaves an outcome that nobody knows; what sent nothing is tried later. */
+async function create(
+  before: IssuanceSeen,
+  of: { id: string; runId: string; tries: number; nudged: Nudged; provider: string },
+): Promise<IssuanceSeen> {
   const { id, runId, tries, nudged, provider } = of;
   const { providerCreateIssuance, databaseSuspectIssuance } = activitiesOf<IssuanceActivities>(provider);
   const { traceId } = nudged;
@@ -133,6 +133,10 @@ async function create(of: {
     return await providerCreateIssuance({ id, runId, tries, traceId });
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    if (cause instanceof ApplicationFailure && cause.type === NOTHING_SENT) {
+      return { ...before, waitMs: Number(cause.details?.[0]) };
+    }
     return databaseSuspectIssuance({ id, traceId });
   }
 }

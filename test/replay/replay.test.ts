@@ -83,7 +83,7 @@ test('a create that is sent before its intent is committed is refused by what wa
     {
       file: 'issuance.ts',
       from: '    seen = await databaseSubmitIssuance({ id, runId, traceId: nudged.traceId, ...after });',
-      to: `    seen = await create({ id, runId, tries: 0, nudged, provider });
+      to: `    seen = await create({}, { id, runId, tries: 0, nudged, provider });
     if (after.after) seen = await databaseSubmitIssuance({ id, runId, traceId: nudged.traceId, ...after });`,
     },
   ]);

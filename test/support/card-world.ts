@@ -74,11 +74,11 @@ export async function openCardWorld(
       const [ref] = await column('select provider_ref as value from sverka.card where id = $1', body.id);
       return { id: body.id, ref: ref ?? '' };
     },
-    load: (card, key, { amount = '10.00', prefer } = {}) =>
+    load: (card, key, { amount = '10.00', prefer = 'wait=10' } = {}) =>
       gateway.post(merchant, `/v1/cards/${card.id}/loads`, {
         key,
         body: { amount: { amount, asset: 'USD' } },
-        ...(prefer !== undefined && { prefer }),
+        prefer,
       }),
     change: (card, change, how) => gateway.post(merchant, `/v1/cards/${card.id}/${change}`, how),
     async fault(card, call, fault) {

@@ -119,16 +119,19 @@ export function driverOf(url: string): Pick<SimulatedCustody, 'drive' | 'truth'>
   return { drive, truth: async () => JSON.parse(JSON.stringify(await drive('GET', '/_sim/truth'))) };
 }
 
+/** A bound for what never comes; nothing is measured by it. */
+const FACT_WITHIN_MS = 30_000;
+
 type Fact<T> = Exclude<T, null | undefined | false>;
 
 /** Waits for a fact: asks until the answer is neither null nor undefined nor false. */
 export async function eventually<T>(ask: () => Promise<T> | T): Promise<Fact<T>> {
-  for (const end = Date.now() + 15_000; Date.now() < end; ) {
+  for (const end = Date.now() + FACT_WITHIN_MS; Date.now() < end; ) {
     const answer = await ask();
     if (isFact(answer)) return answer;
     await pause(10);
   }
-  throw new Error('What the test waits for did not happen within 15 s.');
+  throw new Error('What the test waits for did not happen within 30 s.');
 }
 
 function isFact<T>(answer: T): answer is Fact<T> {

@@ -1,7 +1,7 @@
 import type { IssuanceRecord } from '../../contracts/card.js';
 import { isId } from '../../contracts/ids.js';
 import { findOpenAlert } from '../../db/alerts-listing.js';
-import { findIssuance, latestIssuance } from '../../db/issuances.js';
+import { findIssuance, issuanceAlertKey, latestIssuance } from '../../db/issuances.js';
 import { listAllIssuances } from '../../db/issuances-listing.js';
 import { CARD_PRODUCTS } from '../../domain/card.js';
 import { ISSUANCE_STATES } from '../../domain/issuance.js';
@@ -154,7 +154,7 @@ export async function requireIssuance({ db, flags }: Context, id: string): Promi
 
 /** What stands beside the issuance for whoever decides. */
 export async function pressingOf(context: Context, record: IssuanceRecord): Promise<Pressing> {
-  const alert = await findOpenAlert(context.db(), `issuance:${record.id}`);
+  const alert = await findOpenAlert(context.db(), issuanceAlertKey(record));
   return { alert: alert?.detail ?? null, choices: decidableIssuance(record) };
 }
 
