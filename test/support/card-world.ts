@@ -80,7 +80,8 @@ export async function openCardWorld(
         body: { amount: { amount, asset: 'USD' } },
         prefer,
       }),
-    change: (card, change, how) => gateway.post(merchant, `/v1/cards/${card.id}/${change}`, how),
+    change: (card, change, how) =>
+      gateway.post(merchant, `/v1/cards/${card.id}/${change}`, { prefer: 'wait=10', ...how }),
     async fault(card, call, fault) {
       const match = { method: 'POST', path: `/v1/cards/${card.ref}/${call}` };
       faults.push((await issuer.drive('POST', '/_sim/faults', { match, ...fault })).id);
