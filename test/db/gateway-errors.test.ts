@@ -159,6 +159,8 @@ describe('what is refused points at the field and never quotes it', () => {
       '/settlement/extra',
     ],
     ['a member that could be a card number', { network: 'tron', '4242424242424242': 'SECRET' }, ''],
+    ['one in groups', { network: 'tron', 'c4242-4242-4242-4242': 'SECRET' }, ''],
+    ['one in other groups', { network: 'tron', _4242_4242_4242_4242: 'SECRET' }, ''],
     ['a missing member', {}, '/network'],
     ['a wrong type', { network: 5 }, '/network'],
     ['a customer outside the grammar', { network: 'tron', customer_ref: 'SECRET SECRET' }, '/customer_ref'],

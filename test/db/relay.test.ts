@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { request } from 'node:http';
 import type pg from 'pg';
 import { loadConfig } from '../../src/config.js';
@@ -110,6 +111,15 @@ describe('a notification', () => {
     expect((await relay.post(body)).status).toBe(200);
     expect(await stored()).toEqual([{ body: Buffer.from(body), status: 'parked', reason }]);
     expect(relay.nudges).toEqual([]);
+  });
+
+  it('whose id holds a card number is parked once, under the hash of its body, and the id is kept nowhere', async () => {
+    const body = notification('cdp_1', { event_id: `cev${CANARY_CARD}` });
+    for (let n = 0; n < 2; n += 1) expect((await relay.post(body)).status).toBe(200);
+    const hash = createHash('sha256').update(body).digest('hex');
+    expect(await inboxOf(owner)).toMatchObject([{ delivery: `sha256:${hash}`, ref: null }]);
+    const [row] = await stored();
+    expect([row?.status, row?.reason, row?.body.includes(CANARY_CARD)]).toEqual(['parked', 'card_data', false]);
   });
 
   it('of 1 MiB is taken, and of a byte more is not, whether its length is told or not', async () => {

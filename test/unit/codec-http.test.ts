@@ -52,6 +52,12 @@ test.each(['/codec/decode', '/decode', '/codec/decode?preserveStorageRefs=true']
   },
 );
 
+test('no Request-Id that holds a card number is echoed', async () => {
+  const given = { ...JSON_TYPE, ...BEARER, 'request-id': `id-${'4242'.repeat(4)}` };
+  const answer = await post('/codec/decode', { payloads: [CLEAR] }, given);
+  expect([answer.status, answer.headers.get('request-id')]).toEqual([200, expect.not.stringContaining('4242')]);
+});
+
 test('payloads in clear, none, one without data and base64 of the web come through', async () => {
   expect(await payloadsOf(await post('/codec/decode', { payloads: [CLEAR] }))).toEqual([CLEAR]);
   expect(await payloadsOf(await post('/codec/decode', {}))).toEqual([]);

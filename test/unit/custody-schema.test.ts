@@ -1,5 +1,6 @@
 import { parseCustodyDeposit, parseCustodyDepositPage } from '../../src/providers/custody/schema.js';
 import { readStrictJson } from '../../src/providers/strict-json.js';
+import { CANARY_CARD } from '../support/deposit-world.js';
 
 const WIRE: Readonly<Record<string, unknown>> = {
   id: 'd1',
@@ -50,6 +51,21 @@ describe('A deposit record', () => {
         updatedAt: '2026-11-29T10:15:30.123Z',
       },
     });
+  });
+
+  test.each(['id', 'tx_hash', 'status', 'asset'])('with a card number in its %s is not usable', (member) => {
+    const reason = `${member}: holds a card number`;
+    expect(deposit({ [member]: `x${CANARY_CARD}` })).toEqual({ ok: false, reason });
+    const page = parseCustodyDepositPage(
+      read(JSON.stringify({ items: [{ ...WIRE, id: CANARY_CARD }], has_more: false })),
+    );
+    expect(page).toMatchObject({ record: { items: [{ ok: false, id: null, reason: 'id: holds a card number' }] } });
+  });
+
+  test('may have a hash of any digits, and an amount that looks like a card number', () => {
+    for (const tx_hash of [`${CANARY_CARD}a`.padEnd(64, '0'), `0x${CANARY_CARD.padEnd(64, 'f')}`]) {
+      expect(deposit({ tx_hash, amount: CANARY_CARD })).toMatchObject({ ok: true, record: { txHash: tx_hash } });
+    }
   });
 
   test('keeps an amount of any length to the last digit', () => {

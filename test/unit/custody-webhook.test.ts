@@ -1,5 +1,6 @@
 import { nameCustodySubject, verifyCustodyWebhook } from '../../src/providers/custody/webhook.js';
 import { hmacSha256 } from '../../src/providers/signature.js';
+import { CANARY_CARD } from '../support/deposit-world.js';
 
 const NEW = 'the-new-secret-of-this-endpoint-1234';
 const OLD = 'the-old-secret-of-this-endpoint-1234';
@@ -132,6 +133,24 @@ describe('The subject of a custody webhook', () => {
   ])('of a body with %s is parked with a reason', (_name, body, reason) => {
     expect(name(body)).toMatchObject({ parked: reason });
   });
+
+  test.each([
+    [{ event_id: CANARY_CARD }, null],
+    [{ event_id: 'cev_4242-4242-4242-4242' }, null],
+    [{ object_id: `cdp${CANARY_CARD}` }, 'cev_1'],
+    [{ object_id: '4242:4242:4242:4242' }, 'cev_1'],
+  ])('of a body whose id holds a card number is parked, and no such id is kept: %j', (changes, deliveryId) => {
+    const body = { event_id: 'cev_1', type: 'deposit.changed', object_id: 'cdp_1', ...changes };
+    expect(name(JSON.stringify(body))).toEqual({ parked: 'card_data', deliveryId });
+  });
+
+  test.each(['550e8400-e29b-41d4-a716-446655440000', 'cdp_507f1f77bcf86cd799439011', '1795947330123', '17'])(
+    'is taken by an id that is none, such as %s',
+    (ref) => {
+      const body = { event_id: ref, type: 'deposit.changed', object_id: ref };
+      expect(name(JSON.stringify(body))).toMatchObject({ deliveryId: ref, subject: { ref } });
+    },
+  );
 
   test('keeps the delivery id of a body that names nothing we know, so that its repeat is seen as one', () => {
     expect(name('{"event_id":"e9","type":"deposit.made","object_id":"d"}')).toEqual({

@@ -24,6 +24,14 @@ describe('the key', () => {
   );
 });
 
+test.each(['4242424242424242', 'order4242424242424242', '4242-4242-4242-4242', '4242_4242_4242_4242:1'])(
+  'the key %s is refused, for it holds a card number',
+  (key) => {
+    const errors = [{ pointer: 'Idempotency-Key', detail: 'must not hold a card number' }];
+    expect(() => readIdempotencyKey(key)).toThrow(expect.objectContaining({ code: 'idempotency_key_missing', errors }));
+  },
+);
+
 describe('the fingerprint', () => {
   const one = fingerprint('POST', '/v1/x', { a: '1', b: { c: null, d: true } });
 

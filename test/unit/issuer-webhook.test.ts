@@ -63,6 +63,9 @@ describe('What an issuer webhook names', () => {
     [{ reference: 'a b' }, 'no_card_id', 'iev_1'],
     [{ event_id: undefined }, 'no_event_id', null],
     [{ event_id: CANARY_CARD }, 'card_data', null],
+    [{ event_id: '4242_4242_4242_4242' }, 'card_data', null],
+    [{ reference: null, card_id: `icd:${CANARY_CARD}-1229` }, 'card_data', 'iev_1'],
+    [{ reference: '4242:4242:4242:4242' }, 'card_data', 'iev_1'],
     [{ reference: CANARY_CARD }, 'card_data', 'iev_1'],
     [{ reference: null, card_id: `icd_${CANARY_CARD}` }, 'card_data', 'iev_1'],
   ])('is nothing in %j: parked as %s', (changes, parked, deliveryId) => {

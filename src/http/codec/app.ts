@@ -2,8 +2,8 @@ import type { PayloadCodec } from '@temporalio/common';
 import { PayloadNotOpened } from '../../client/encryption-codec.js';
 import type { Log } from '../../telemetry/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
-import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
-import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
+import { withTrace } from '../../telemetry/trace.js';
+import { requestIdOf, setAnswerHeaders, traceIdOf } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
 import { type CodecAccess, requireCaller, requireOrigin } from './codec-access.js';
 import { readPayloads, writePayloads } from './payloads.js';
@@ -37,7 +37,7 @@ export function createCodecApp(deps: CodecDeps): (request: Request) => Promise<R
     const began = performance.now();
     const path = new URL(request.url).pathname;
     const route = /(?:^|\/)(encode|decode|sign-in)$/.exec(path)?.[1] as Route | undefined;
-    const traceId = parseTraceparent(request.headers.get('traceparent')) ?? newTraceId();
+    const traceId = traceIdOf(request.headers.get('traceparent'));
     const requestId = requestIdOf(request.headers.get('request-id'));
     return withTrace({ traceId, requestId }, async () => {
       const answer = await answerTo(deps, request, route).catch((error: unknown) =>

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
 import { Problem, validationProblem } from '../problem.js';
-import { refusalWords } from './refusal-words.js';
+import { isPlainName, refusalWords } from './refusal-words.js';
 
 /** API.md 1: a body is at most so large. */
 const BODY_BYTES_MAX = 64 * 1024;
@@ -114,7 +114,6 @@ function toFieldErrors(issue: z.core.$ZodIssue): FieldError[] {
   return issue.keys.map((key) => ({ pointer: `${pointer}${pointerTo(key)}`, detail: 'is not a member here' }));
 }
 
-// A stranger chose this name: it is repeated only when it looks like one.
 function pointerTo(name: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_.-]{0,40}$/.test(name) && !/[0-9]{6}/.test(name) ? `/${name}` : '';
+  return isPlainName(name) ? `/${name}` : '';
 }

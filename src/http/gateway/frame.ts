@@ -1,8 +1,8 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { DatabaseError, Retryable, Unavailable } from '../../db/errors.js';
 import type { Log } from '../../telemetry/log.js';
-import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
-import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
+import { withTrace } from '../../telemetry/trace.js';
+import { requestIdOf, setAnswerHeaders, traceIdOf } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
 import type { Caller, GatewayDeps } from './call.js';
 
@@ -25,7 +25,7 @@ export function frame(deps: GatewayDeps): MiddlewareHandler<GatewayEnv> {
   return async (c, next) => {
     const began = performance.now();
     const requestId = requestIdOf(c.req.header('request-id'));
-    const traceId = parseTraceparent(c.req.header('traceparent')) ?? newTraceId();
+    const traceId = traceIdOf(c.req.header('traceparent'));
     c.set('requestId', requestId);
     c.set('traceId', traceId);
     c.set('route', 'none');

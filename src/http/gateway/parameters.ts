@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../contracts/problems.js';
 import { assetCodeSchema } from '../../contracts/values.js';
 import { validationProblem } from '../problem.js';
-import { refusalWords } from './refusal-words.js';
+import { isPlainName, refusalWords } from './refusal-words.js';
 
 /** A query parameter: a `filter` may be repeated, which means OR; a `single` may not. */
 export interface Parameter<Value> {
@@ -82,9 +82,8 @@ export function readParameters<P extends Parameters>(parameters: P, search: URLS
   return values as ValuesOf<P>;
 }
 
-// A stranger chose this name: it is repeated only when it looks like one.
 function pointerTo(name: string): string {
-  return /^[A-Za-z_][A-Za-z0-9_.-]{0,40}$/.test(name) && !/[0-9]{6}/.test(name) ? `?${name}` : '?';
+  return isPlainName(name) ? `?${name}` : '?';
 }
 
 /** PostgreSQL has no year 0, and an offset may lead over the end of the calendar. */

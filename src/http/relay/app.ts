@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import type { AcceptOutcome, Delivery } from '../../db/inbox.js';
 import type { Log } from '../../telemetry/log.js';
-import { newTraceId, parseTraceparent, withTrace } from '../../telemetry/trace.js';
-import { requestIdOf, setAnswerHeaders } from '../answer-headers.js';
+import { withTrace } from '../../telemetry/trace.js';
+import { requestIdOf, setAnswerHeaders, traceIdOf } from '../answer-headers.js';
 import { Problem, problemResponse } from '../problem.js';
 import type { Endpoint } from './endpoints.js';
 
@@ -32,7 +32,7 @@ export function createRelayApp(deps: RelayDeps): (request: Request) => Promise<R
   const limiter = new RateLimiterMemory({ points: deps.rateLimit, duration: 1 });
   return async (request) => {
     const path = new URL(request.url).pathname;
-    const traceId = parseTraceparent(request.headers.get('traceparent')) ?? newTraceId();
+    const traceId = traceIdOf(request.headers.get('traceparent'));
     const requestId = requestIdOf(request.headers.get('request-id'));
     return withTrace({ traceId, requestId }, async () => {
       const answer = await answerTo(request, { path, traceId });

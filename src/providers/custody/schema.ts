@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { namesCardNumber } from '../../domain/card-numbers.js';
 import { isDecimalString } from '../../domain/money.js';
 import { isPlainText, isProviderId, wholeNumberOf } from '../strict-json.js';
 
@@ -57,8 +58,13 @@ const OUTPUT_INDEX_MAX = 1_000_000_000;
 const PAGE_ITEMS_MAX = 1_000;
 const TEXT_MAX = 256;
 
-const text = (max: number) => z.custom<string>((value) => isPlainText(value, max), 'not plain text');
-const id = z.custom<string>(isProviderId, 'not an id');
+// What of a record is kept as it is stated. A cursor and the hint at another record are not looked into.
+const free = <T extends z.ZodType<string>>(schema: T) =>
+  schema.refine((value) => !namesCardNumber(value), { error: 'holds a card number' });
+const plain = (max: number) => z.custom<string>((value) => isPlainText(value, max), 'not plain text');
+const text = (max: number) => free(plain(max));
+const anyId = z.custom<string>(isProviderId, 'not an id');
+const id = free(anyId);
 const decimal = z.custom<string>(isDecimalString, 'not a decimal string');
 const whole = (max: number) =>
   z
@@ -81,7 +87,7 @@ const depositSchema = z
     required_confirmations: whole(CONFIRMATIONS_MAX),
     status: text(64),
     settlement: z.object({ asset: text(64), amount: decimal }).nullable(),
-    replaced_by: id.nullable(),
+    replaced_by: anyId.nullable(),
     updated_at: time,
   })
   .transform(
@@ -118,7 +124,7 @@ const addressSchema = z
 
 const pageSchema = z.object({
   items: z.array(z.unknown()).max(PAGE_ITEMS_MAX),
-  next_cursor: text(1_024).nullish(),
+  next_cursor: plain(1_024).nullish(),
   has_more: z.boolean(),
 });
 const listSchema = z.object({ items: z.array(z.unknown()).max(PAGE_ITEMS_MAX) });
@@ -156,7 +162,7 @@ export function parseCustodyAddressList(body: unknown): Parsed<readonly CustodyA
 /** The record's id if it has a usable one, whatever else is wrong with it. */
 export function idOf(item: unknown): string | null {
   const value = typeof item === 'object' && item !== null && Object.hasOwn(item, 'id') && 'id' in item ? item.id : null;
-  return isProviderId(value) ? value : null;
+  return isProviderId(value) && !namesCardNumber(value) ? value : null;
 }
 
 function parseWith<T>(schema: z.ZodType<T>, body: unknown): Parsed<T> {

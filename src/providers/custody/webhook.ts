@@ -1,3 +1,4 @@
+import { namesCardNumber } from '../../domain/card-numbers.js';
 import { maskCardData } from '../mask-card-data.js';
 import {
   readNotification,
@@ -18,7 +19,7 @@ export function verifyCustodyWebhook(webhook: SignedWebhook): 'ok' | 'bad' {
 }
 
 /** Why a signed body names nothing; the relay stores and parks it under this reason. */
-export type CustodyParkReason = UnreadableNotification | 'no_object_id' | 'unknown_type';
+export type CustodyParkReason = UnreadableNotification | 'card_data' | 'no_object_id' | 'unknown_type';
 
 export type CustodySubject =
   | {
@@ -29,15 +30,20 @@ export type CustodySubject =
   /** `deliveryId` is there when the body has a usable one; without it the hash of the body is the id (DESIGN 7). */
   | { readonly parked: CustodyParkReason; readonly deliveryId: string | null };
 
-/** Names what a verified body speaks of. It takes ids and nothing else from it: a notification carries no facts. */
+/**
+ * Names what a verified body speaks of. It takes ids and nothing else from it: a notification carries no facts. What is
+ * named stands in clear in the inbox, so an id that holds a card number names nothing (`card_data`).
+ */
 export function nameCustodySubject(rawBody: Buffer): CustodySubject {
   const notification = readNotification(rawBody);
   if ('parked' in notification) return { parked: notification.parked, deliveryId: null };
   const { eventId: deliveryId, members } = notification;
+  if (namesCardNumber(deliveryId)) return { parked: 'card_data', deliveryId: null };
   const eventType = members.get('type');
   if (!isEventType(eventType)) return { parked: 'unknown_type', deliveryId };
   const ref = members.get('object_id');
   if (!isProviderId(ref)) return { parked: 'no_object_id', deliveryId };
+  if (namesCardNumber(ref)) return { parked: 'card_data', deliveryId };
   return { deliveryId, eventType, subject: { type: SUBJECT_TYPES[eventType], ref } };
 }
 

@@ -1,4 +1,4 @@
-import { holdsCardNumber, maskCardNumbers } from '../../domain/card-numbers.js';
+import { holdsCardNumber, maskCardNumbers, withoutRandomIds } from '../../domain/card-numbers.js';
 
 /** Ids that we made: their random letters and digits may look like a card number and are none. */
 const OWN_ID = /^[a-z]{2,5}_[0-9a-z]{26}$/;
@@ -7,7 +7,7 @@ const DIGIT_RUN = /[0-9](?:[ ._-]?[0-9]){11,}/g;
 
 /** True when what should be an id, a word or a code holds a card number: then it is none of these. */
 export function isCardData(text: string): boolean {
-  return !OWN_ID.test(text) && holdsCardNumber(text);
+  return !OWN_ID.test(text) && holdsCardNumber(withoutRandomIds(text));
 }
 
 /** True when the text holds this number, however its digits are grouped or what stands between them. */
