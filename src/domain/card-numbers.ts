@@ -31,8 +31,8 @@ const NAME_RUN =
 const CARD_BEGINS = /^(?:[3-6]|2[2-7])/;
 
 /**
- * True when a name that a stranger gives a thing holds what a card number looks like, also behind letters and in groups:
- * names are kept as they are given. Narrow, for a name of random digits is refused one time in ten.
+ * True when a name that a stranger gives holds what a card number looks like, also behind letters and in groups: names
+ * are kept as they are given. Narrow, for a number of so many digits is refused one time in ten.
  */
 export function namesCardNumber(name: string): boolean {
   return (withoutRandomIds(name.normalize('NFKC')).match(NAME_RUN) ?? []).some(

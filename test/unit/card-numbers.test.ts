@@ -71,7 +71,7 @@ describe('a name', () => {
   });
 });
 
-test('a trace id hides a card number before zeros, behind letters, twice and among digits, and seldom by chance', () => {
+test('a trace id hides a card number before zeros, behind letters, twice, among digits, and seldom by chance', () => {
   const number = CANARY.join('');
   const hiding = [number.padEnd(32, '0'), number.padStart(32, 'ab'), number + number, `12345678${number}12345678`];
   expect(hiding.filter(hidesCardNumber)).toEqual(hiding);

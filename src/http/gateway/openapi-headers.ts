@@ -11,9 +11,12 @@ const text = (description: string, pattern?: string): Json => ({
 export const HEADER_PARAMETERS = {
   'Request-Id': header(
     'Request-Id',
-    text('Echoed; made when absent or outside the grammar.', '^[A-Za-z0-9._-]{1,64}$'),
+    text('Echoed; made when absent, outside the grammar, or holding a card number.', '^[A-Za-z0-9._-]{1,64}$'),
   ),
-  traceparent: header('traceparent', text('W3C Trace Context; its trace id goes into movement, event and log.')),
+  traceparent: header(
+    'traceparent',
+    text('W3C Trace Context; its trace id goes into movement, event and log, unless it holds a card number.'),
+  ),
   'Idempotency-Key': header(
     'Idempotency-Key',
     text(
