@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maskCardNumbers } from '../domain/card-numbers.js';
+import { holdsCardNumber, maskCardNumbers } from '../domain/card-numbers.js';
 
 interface ProblemKind {
   readonly status: number;
@@ -211,4 +211,9 @@ export type ProblemBody = z.infer<typeof problemSchema>;
 /** The path of a call as a problem names it: what was asked for, but no card number that somebody put there. */
 export function toInstance(path: string): string {
   return maskCardNumbers(path);
+}
+
+/** True for a name that a stranger chose and that looks like one: only such a name is repeated, in a pointer. */
+export function isPlainName(name: string): boolean {
+  return /^[A-Za-z_][A-Za-z0-9_.-]{0,40}$/.test(name) && !/[0-9]{6}/.test(name) && !holdsCardNumber(name);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { decimalsOf, findAsset, NETWORKS } from '../domain/assets.js';
 import { BOOKS } from '../domain/books.js';
-import { namesCardNumber } from '../domain/card-numbers.js';
+import { hidesCardNumber, namesCardNumber } from '../domain/card-numbers.js';
 import { formatAmount, type Minor } from '../domain/money.js';
 
 export const bookSchema = z.enum(BOOKS);
@@ -10,6 +10,8 @@ export const networkSchema = z.enum(NETWORKS);
 /** Why a name is refused that would be kept as it was given. */
 export const NO_CARD_NUMBER = 'must not hold a card number';
 export const isFreeOfCardNumbers = (name: string): boolean => !namesCardNumber(name);
+/** The same for a trace id: one that a stranger chose may hold a number among more digits. */
+export const isTraceFreeOfCardNumbers = (traceId: string): boolean => !hidesCardNumber(traceId);
 
 /** What a merchant calls a customer, an order, a subject. */
 export const referenceSchema = z

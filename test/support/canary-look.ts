@@ -42,7 +42,7 @@ async function dump(product: RunningProduct): Promise<Map<string, string>> {
 
 /** Every run of the namespace, and every schedule: histories, memos, search attributes, headers, failures. */
 async function temporal(product: RunningProduct): Promise<Map<string, string>> {
-  const { temporalAddress, temporalNamespace: namespace = 'default' } = product.run();
+  const { temporalAddress, temporalNamespace: namespace } = product.run();
   const connection = await Connection.connect({ address: temporalAddress });
   const client = new Client({ connection, namespace });
   const found = new Map<string, string>();

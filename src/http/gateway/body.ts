@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import type { FieldError } from '../../contracts/problems.js';
+import { type FieldError, isPlainName } from '../../contracts/problems.js';
 import { Problem, validationProblem } from '../problem.js';
-import { isPlainName, refusalWords } from './refusal-words.js';
+import { refusalWords } from './refusal-words.js';
 
 /** API.md 1: a body is at most so large. */
 const BODY_BYTES_MAX = 64 * 1024;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { FieldError } from '../../contracts/problems.js';
+import { type FieldError, isPlainName } from '../../contracts/problems.js';
 import { assetCodeSchema } from '../../contracts/values.js';
 import { validationProblem } from '../problem.js';
-import { isPlainName, refusalWords } from './refusal-words.js';
+import { refusalWords } from './refusal-words.js';
 
 /** A query parameter: a `filter` may be repeated, which means OR; a `single` may not. */
 export interface Parameter<Value> {

@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { holdsCardNumber } from '../../domain/card-numbers.js';
 
 /** A list of allowed values is told while it can be read at one look. */
 const VALUES_TOLD_MAX = 12;
@@ -35,11 +34,6 @@ export function refusalWords(issue: z.core.$ZodRawIssue): string {
     default:
       return 'has the wrong form';
   }
-}
-
-/** True for a name that a stranger chose and that looks like one: only such a name is repeated, in a pointer. */
-export function isPlainName(name: string): boolean {
-  return /^[A-Za-z_][A-Za-z0-9_.-]{0,40}$/.test(name) && !/[0-9]{6}/.test(name) && !holdsCardNumber(name);
 }
 
 function oneOf(values: readonly string[]): string {
