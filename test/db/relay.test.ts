@@ -113,7 +113,7 @@ describe('a notification', () => {
     expect(relay.nudges).toEqual([]);
   });
 
-  it('whose id holds a card number is parked once, under the hash of its body, and the id is kept nowhere', async () => {
+  it('whose id holds a card number is parked once, under the hash of its body; the id is kept nowhere', async () => {
     const body = notification('cdp_1', { event_id: `cev${CANARY_CARD}` });
     for (let n = 0; n < 2; n += 1) expect((await relay.post(body)).status).toBe(200);
     const hash = createHash('sha256').update(body).digest('hex');

@@ -19,7 +19,7 @@ const ISSUED = /(?<![0-9])400000[0-9]{10}(?![0-9])/;
 async function fund({ api, simulator }: Strangers): Promise<void> {
   const terms = { network: 'ethereum', asset: 'USDC-ETH', settlement: { mode: 'settled', asset: 'USD' } };
   const { body } = await api('POST', '/deposit-addresses', { body: terms });
-  await simulator('custody', 'POST', '/deposits', { address: body['address'], amount: '900', status: 'completed' });
+  await simulator('custody', 'POST /deposits', { address: body['address'], amount: '900', status: 'completed' });
   await eventually('the wallet has money', async () => {
     const wallet = await api('GET', '/wallet');
     return JSON.stringify(wallet.body).includes('"900.00"');
@@ -31,7 +31,7 @@ async function playCards({ api, simulator }: Strangers): Promise<void> {
   const settle = (path: string) =>
     eventually('the card is settled', async () => (await api('GET', path)).body['state'] === 'active');
   const fault = (match: object, kind: string) =>
-    simulator('issuer', 'POST', '/faults', { match: { method: 'POST', ...match }, fault: kind, times: 1 });
+    simulator('issuer', 'POST /faults', { match: { method: 'POST', ...match }, fault: kind, times: 1 });
   const holder = (await api('POST', '/cardholders', { body: { ...PERSON, reference: 'client-1' } })).body.id;
   await api('PATCH', `/cardholders/${holder}`, { body: { last_name: `${PERSON.last_name}b` } });
   const load = { amount: '10.00', asset: 'USD' };

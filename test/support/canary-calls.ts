@@ -25,7 +25,7 @@ export interface Strangers {
   /** True when the notification of this object was looked at, whatever came of it. */
   isLooked(ref: string): Promise<boolean>;
   /** Something that happens at a provider. */
-  simulator(name: string, method: string, path: string, body: unknown): Promise<Record<string, unknown>>;
+  simulator(name: string, what: `${'POST' | 'PATCH'} /${string}`, body: unknown): Promise<Record<string, unknown>>;
 }
 
 export function strangersOf(product: RunningProduct): Strangers {
@@ -66,7 +66,8 @@ export function strangersOf(product: RunningProduct): Strangers {
       const { rowCount } = await client.query(looked, [ref]).finally(() => client.end());
       return rowCount === 1;
     },
-    async simulator(name, method, path, body) {
+    async simulator(name, what, body) {
+      const [method = '', path = ''] = what.split(' ');
       const url = `${product.run().simulators?.[name]?.url}/_sim${path}`;
       const headers = { 'content-type': 'application/json' };
       const answer = await fetch(url, { method, headers, body: JSON.stringify(body) });

@@ -109,6 +109,12 @@ function headers({ api, hook }: Strangers): Put[] {
       needsRedactor: false,
     },
     {
+      surface: "relay's headers that nobody asked for",
+      put: (card) => notify({ 'user-agent': card, 'x-request-id': card, 'x-card': card })(),
+      status: 200,
+      needsRedactor: false,
+    },
+    {
       surface: 'headers that nobody asked for',
       put: (card) => create({ 'user-agent': card, 'x-card': card, prefer: `wait=10, x=${card}` })(),
       status: 201,
@@ -205,7 +211,7 @@ function answers({ api, simulator, isLooked }: Strangers): Put[] {
         body: { network: 'ethereum', customer_ref: randomUUID() },
       });
       const deposit = { address: body['address'], amount: '1', ...of(card) };
-      const { id } = await simulator('custody', 'POST', '/deposits', deposit);
+      const { id } = await simulator('custody', 'POST /deposits', deposit);
       await eventually('the deposit was read', () => isLooked(String(id)));
       return status;
     },
