@@ -161,7 +161,7 @@ function notifications({ hook }: Strangers): Put[] {
     'event_id in groups': (card) => ({ event_id: `cev_${grouped(card, '_')}` }),
     object_id: (card) => ({ object_id: card }),
     'object_id in groups': (card) => ({ object_id: `cdp_${grouped(card, ':')}` }),
-    'body, with its expiry': (card) => ({ note: `${card} 12/29`, cvv: CODE }),
+    'body, with its expiry': (card) => ({ note: `${card} 12/29`, cvv: CODE, cvc: CODE }),
   };
   const issuer: Record<string, (card: string) => object> = {
     event_id: (card) => ({ event_id: `iev${card}` }),
