@@ -61,10 +61,10 @@ async function tell(name: string): Promise<Told> {
 }
 
 /** Of one kind, one member, in alphabetical order. */
-function of({ items }: Told, kind: string, member: string): unknown[] {
+function of({ items }: Told, kind: string, member: string): string[] {
   return items
     .filter((item) => item.kind === kind)
-    .map((item) => item[member])
+    .map((item) => String(item[member]))
     .sort();
 }
 
