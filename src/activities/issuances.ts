@@ -5,8 +5,7 @@ import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { cardFee } from '../db/cards.js';
 import { failIssuance, submitIssuance, suspectIssuance } from '../db/finish-issuance.js';
 import { selectWaiting, type WaitingRow } from '../db/inbox.js';
-import { issuanceAlertKey, latestIssuance, readIssuance, touchIssuance } from '../db/issuances.js';
-import { takeReadTicket } from '../db/read-tickets.js';
+import { issuanceAlertKey, latestIssuance, readIssuanceForCall, touchIssuance } from '../db/issuances.js';
 import { reserveIssuance } from '../db/reserve-issuance.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
@@ -95,7 +94,7 @@ interface PreparedCreate {
 /** All that the create needs, or where the issuance stands when this run may not send it. */
 async function prepare(deps: ActivityDeps, of: OfCreate): Promise<PreparedCreate | IssuanceSeen> {
   const db = queriesOf(deps.pool);
-  const record = await readIssuance(db, of.id);
+  const { record, ticket } = await readIssuanceForCall(db, of.id);
   if (record.state !== 'submitted') return whereItStands(deps, record);
   // A reset run: what the run before it has sent, nobody knows.
   if (record.submittedBy !== of.runId) return suspect(deps, of);
@@ -104,7 +103,6 @@ async function prepare(deps: ActivityDeps, of: OfCreate): Promise<PreparedCreate
   if (holder === null) return fail(deps, record, { reason: CARDHOLDER_ERASED, traceId: of.traceId });
   const load = { amount: formatAmount(record.loadAmount, decimalsOf(asset)), asset };
   const waiting = await selectWaiting(db, cardSubject(record, record.id));
-  const ticket = await takeReadTicket(db);
   return { record, card: { reference: record.id, product, holder, load }, waiting, ticket };
 }
 

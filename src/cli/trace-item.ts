@@ -47,6 +47,12 @@ export function traceRows(item: Item, mark: Output['mark']): Cell[][] {
       const detail = `${item.from ?? 'birth'} → ${item.to}${reason} by ${item.actor}`;
       return row('move', item.subject?.id ?? '', detail);
     }
+    case 'card_change': {
+      const told = item.submittedAt === null ? 'not told to the issuer yet' : `told at ${utc(item.submittedAt)}`;
+      const ended = item.doneAt === null ? told : `${item.outcome} at ${utc(item.doneAt)}`;
+      const waits = item.needsOperator ? ', needs a person' : '';
+      return row('card change', item.subject.id, `${item.number}: ${item.change}, ${ended}${waits}`);
+    }
     case 'movement':
       return movementRows(item, mark);
     case 'event':

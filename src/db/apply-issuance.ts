@@ -67,7 +67,9 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
 
   const step = { reason: plan.reason, actor, card, traceId: read.traceId };
   let record = plan.to === null ? noted : await walkIssuance(tx, noted, { ...step, to: plan.to });
-  if (card !== undefined && record.state === 'active' && card.providerRef === record.providerRef) {
+  // What moves it to `active` is an active or a frozen card, and the move has kept that already.
+  const mirrored = record.state === 'active' && plan.to !== 'active';
+  if (mirrored && card !== undefined && card.providerRef === record.providerRef) {
     await mirrorCard(tx, { cardId: record.cardId, status: card.status, traceId: read.traceId });
   }
   if (decided?.plan.accepts) record = await acceptContradiction(tx, record);

@@ -1,4 +1,4 @@
-import type { CardRecord } from '../contracts/card.js';
+import type { CardRecord, IssuanceRecord } from '../contracts/card.js';
 import type { Book } from '../domain/books.js';
 import type { CardState } from '../domain/card.js';
 import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
@@ -6,17 +6,20 @@ import { listQuery, type Scope, type Wanted } from './lists.js';
 import type { Tx } from './transaction.js';
 
 /** Everything of a card but its issuance, with what the journal says is loaded on it; alias `c`. */
-const CARD_SELECT = `select c.id, c.book, c.merchant_id as "merchantId", c.cardholder_id as "cardholderId", c.product,
+const cardsFrom = (
+  table: string,
+) => `select c.id, c.book, c.merchant_id as "merchantId", c.cardholder_id as "cardholderId", c.product,
     c.asset, c.provider, c.provider_account as "providerAccount", c.provider_ref as "providerRef", c.last4, c.expires,
     c.provider_status as "providerStatus", c.provider_read_at as "providerReadAt",
     coalesce(b.balance, 0)::text as "loadedText",
     exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing,
     c.state, c.version, c.reason, c.created_at as "createdAt",
     c.updated_at as "updatedAt"
-  from sverka.card c
+  from ${table} c
   left join lateral (select e.balance from ledger.account a join ledger.entry e on e.account_id = a.id
     where a.book = c.book and a.merchant_id = c.merchant_id and a.customer_id is null and a.kind = 'card'
       and a.ref = c.id and a.asset = c.asset order by e.seq desc limit 1) b on true`;
+const CARD_SELECT = cardsFrom('sverka.card');
 
 type CardRow = Omit<CardRecord, 'loaded' | 'issuance'> & { loadedText: string };
 
@@ -75,6 +78,8 @@ export interface MadeCard {
   readonly providerRef: string;
   readonly last4: string;
   readonly expires: string;
+  /** What the issuer calls it: a mirror (R19). */
+  readonly status: string;
 }
 
 export interface CardMove {
@@ -84,15 +89,21 @@ export interface CardMove {
   readonly actor: string;
   readonly traceId: string;
   readonly made?: MadeCard;
+  /** Its newest issuance, by a caller who has it under its lock; left out, it is read. */
+  readonly issuance?: IssuanceRecord;
 }
 
-/** Compare-and-set; null when the card has left `from` meanwhile. */
+/** Compare-and-set; answers the card as it is then, or null when it has left `from` meanwhile. */
 export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<CardRecord | null> {
-  const { made } = move;
-  const rows = await tx.query(
-    `update sverka.card set state = $3, version = version + 1, reason = $4, actor = $5, trace_id = $6,
-       provider_ref = coalesce($7, provider_ref), last4 = coalesce($8, last4), expires = coalesce($9, expires)
-     where id = $1 and state = any ($2) returning id`,
+  const { made, issuance } = move;
+  const [row] = await tx.query<CardRow>(
+    `with moved as (
+       update sverka.card set state = $3, version = version + 1, reason = $4, actor = $5, trace_id = $6,
+         provider_ref = coalesce($7, provider_ref), last4 = coalesce($8, last4), expires = coalesce($9, expires),
+         provider_status = coalesce($10, provider_status),
+         provider_read_at = case when $10::text is null then provider_read_at else clock_timestamp() end
+       where id = $1 and state = any ($2) returning *)
+     ${cardsFrom('moved')}`,
     [
       id,
       move.from,
@@ -103,9 +114,11 @@ export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<Card
       made?.providerRef ?? null,
       made?.last4 ?? null,
       made?.expires ?? null,
+      made?.status ?? null,
     ],
   );
-  return rows.length === 1 ? readCard(tx, id) : null;
+  if (!row) return null;
+  return issuance ? toCardRecord(row, issuance) : ((await withIssuances(tx, [row]))[0] ?? null);
 }
 
 /** Locks the card and reads it as it is then: before its issuance, its loads and its changes. */
@@ -135,17 +148,37 @@ export async function noteCardStatus(
   return rows[0];
 }
 
-/** What making a card of that product and asset costs this merchant, in minor units; null when it is not offered. */
-export async function cardFee(
-  db: Tx,
-  of: { merchantId: string; product: string; asset: string },
-): Promise<bigint | null> {
-  const rows = await db.query<{ amount: string }>(
-    `select amount::text from sverka.card_fee where product = $2 and asset = $3
-       and (merchant_id = $1 or merchant_id is null) order by merchant_id nulls last limit 1`,
-    [of.merchantId, of.product, of.asset],
-  );
+/** Of which product and asset, for which merchant. */
+export interface CardOffer {
+  readonly merchantId: string;
+  readonly product: string;
+  readonly asset: string;
+}
+
+const CARD_FEE = `select amount::text from sverka.card_fee where product = $2 and asset = $3
+    and (merchant_id = $1 or merchant_id is null) order by merchant_id nulls last limit 1`;
+
+/** What making such a card costs this merchant, in minor units; null when it is not offered. */
+export async function cardFee(db: Tx, of: CardOffer): Promise<bigint | null> {
+  const rows = await db.query<{ amount: string }>(CARD_FEE, [of.merchantId, of.product, of.asset]);
   return rows[0] ? BigInt(rows[0].amount) : null;
+}
+
+/**
+ * What a card is made by now: that fee, and the revision of the identity that is sent; null when it was erased, or is
+ * not that merchant's in that book.
+ */
+export async function cardTerms(
+  tx: Tx,
+  of: CardOffer & { readonly book: Book; readonly cardholderId: string },
+): Promise<{ fee: bigint | null; revision: number | null }> {
+  const [row] = await tx.query<{ fee: string | null; revision: number | null }>(
+    `select (${CARD_FEE}) as fee,
+       (select revision from sverka.cardholder
+         where id = $4 and merchant_id = $1 and book = $5 and state = 'active') as revision`,
+    [of.merchantId, of.product, of.asset, of.cardholderId, of.book],
+  );
+  return { fee: row?.fee == null ? null : BigInt(row.fee), revision: row?.revision ?? null };
 }
 
 async function withIssuances(db: Tx, cards: readonly CardRow[]): Promise<CardRecord[]> {
@@ -156,9 +189,13 @@ async function withIssuances(db: Tx, cards: readonly CardRow[]): Promise<CardRec
     [cards.map(({ id }) => id)],
   );
   const byCard = new Map(rows.map((row) => [row.cardId, toIssuanceRecord(row)]));
-  return cards.map(({ loadedText, ...card }) => {
+  return cards.map((card) => {
     const issuance = byCard.get(card.id);
     if (!issuance) throw new Error(`Card ${card.id} has no issuance, although both are born together.`);
-    return { ...card, loaded: BigInt(loadedText), issuance };
+    return toCardRecord(card, issuance);
   });
+}
+
+function toCardRecord({ loadedText, ...card }: CardRow, issuance: IssuanceRecord): CardRecord {
+  return { ...card, loaded: BigInt(loadedText), issuance };
 }

@@ -3,7 +3,6 @@ import { CARDHOLDER_ERASED, CREATE_UNANSWERED } from '../domain/issuance.js';
 import { resolveAlert } from './alerts.js';
 import { bookIssuance } from './book-issuance.js';
 import { issuanceAlertKey, lockIssuance, moveIssuance, passOn } from './issuances.js';
-import { activeRevision } from './issue-again.js';
 import type { Tx } from './transaction.js';
 import { walkIssuance } from './walk-issuance.js';
 
@@ -27,11 +26,20 @@ export async function submitIssuance(
     return record.submittedBy === of.after ? passOn(tx, record, of.runId) : suspect(tx, record, of);
   }
   if (record.state !== 'reserved') return record;
-  if ((await activeRevision(tx, record)) === null) {
+  if (!(await isActive(tx, record))) {
     return fail(tx, record, { ...of, reason: CARDHOLDER_ERASED });
   }
   const { actor, traceId, runId: submittedBy } = of;
   return moveIssuance(tx, record, { to: 'submitted', reason: null, actor, traceId, submittedBy });
+}
+
+/** False for an identity that was erased, or that is not that merchant's in that book. */
+async function isActive(tx: Tx, { cardholderId, merchantId, book }: IssuanceRecord): Promise<boolean> {
+  const rows = await tx.query(
+    `select from sverka.cardholder where id = $1 and merchant_id = $2 and book = $3 and state = 'active'`,
+    [cardholderId, merchantId, book],
+  );
+  return rows.length > 0;
 }
 
 /** Nobody knows whether the create was made; one that has ended meanwhile stays as it is. */

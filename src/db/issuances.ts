@@ -33,6 +33,17 @@ export async function readIssuance(db: Tx, id: string): Promise<IssuanceRecord> 
   return requireIssuance(id, await findIssuance(db, id));
 }
 
+/** The same, with a ticket for a call that begins after it (`read-tickets.ts`). */
+export async function readIssuanceForCall(db: Tx, id: string): Promise<{ record: IssuanceRecord; ticket: bigint }> {
+  const [row] = await db.query<IssuanceRow & { ticket: bigint }>(
+    `select ${ISSUANCE_COLUMNS}, nextval('sverka.read_ticket') as ticket from sverka.issuance i where i.id = $1`,
+    [id],
+  );
+  if (!row) return { record: requireIssuance(id, null), ticket: 0n };
+  const { ticket, ...issuance } = row;
+  return { record: toIssuanceRecord(issuance), ticket };
+}
+
 /**
  * The issuance that a notification names: by our id, which is the issuer's reference, or by the issuer's id of the
  * card. Null when neither is ours at that account.

@@ -1,7 +1,7 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import { issuanceWorkflowId } from '../contracts/ids.js';
 import { type IssuanceMoney, issuanceMovementId } from './book-issuance.js';
-import { cardFee, moveCard } from './cards.js';
+import { cardTerms, moveCard } from './cards.js';
 import { insertIssuance } from './issuances.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
@@ -23,9 +23,8 @@ export async function issueAgain(
   before: IssuanceRecord,
   by: { readonly userId: string; readonly traceId: string },
 ): Promise<IssuanceMoney> {
-  const holder = await activeRevision(tx, before);
-  if (holder === null) throw new AgainRefused('the cardholder was erased');
-  const fee = await cardFee(tx, before);
+  const { revision, fee } = await cardTerms(tx, before);
+  if (revision === null) throw new AgainRefused('the cardholder was erased');
   if (fee === null) throw new AgainRefused('the product is not offered any more');
   const generation = before.generation + 1;
   const next = { ...before, id: newId('issuance'), generation, feeAmount: fee };
@@ -36,7 +35,7 @@ export async function issueAgain(
     ...who,
     workflowId,
     account: before.providerAccount,
-    cardholderRevision: holder,
+    cardholderRevision: revision,
     movementId: issuanceMovementId(next, 'hold'),
   });
   await moveCard(tx, before.cardId, { ...who, from: ['failed'], to: 'pending', reason: 'issued_again' });
@@ -49,16 +48,4 @@ async function requestOf(tx: Tx, cardId: string): Promise<string> {
   ]);
   if (!rows[0]) throw new Error(`Card ${cardId} was made by no request.`);
   return rows[0].id;
-}
-
-/** The revision of the identity that is sent; null when it was erased, or is not that merchant's in that book. */
-export async function activeRevision(
-  tx: Tx,
-  { cardholderId, merchantId, book }: Pick<IssuanceRecord, 'cardholderId' | 'merchantId' | 'book'>,
-): Promise<number | null> {
-  const rows = await tx.query<{ revision: number }>(
-    `select revision from sverka.cardholder where id = $1 and merchant_id = $2 and book = $3 and state = 'active'`,
-    [cardholderId, merchantId, book],
-  );
-  return rows[0]?.revision ?? null;
 }

@@ -2,9 +2,8 @@ import { issuanceWorkflowId } from '../contracts/ids.js';
 import type { IssuanceInput, Refusal } from '../contracts/messages.js';
 import { CARDHOLDER_ERASED } from '../domain/issuance.js';
 import { bookIssuance, issuanceMovementId } from './book-issuance.js';
-import { cardFee, insertCard } from './cards.js';
+import { cardTerms, insertCard } from './cards.js';
 import { insertIssuance } from './issuances.js';
-import { activeRevision } from './issue-again.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -25,9 +24,8 @@ export async function reserveIssuance(
   keep: (made: ReservedIssuance) => Promise<void>,
 ): Promise<ReservedIssuance | Refusal> {
   const { book, merchantId, cardholderId, product, asset, provider, account, traceId } = input;
-  const revision = await activeRevision(tx, input);
+  const { revision, fee: feeAmount } = await cardTerms(tx, input);
   if (revision === null) return { code: CARDHOLDER_ERASED, detail: 'The identity of this cardholder was erased.' };
-  const feeAmount = await cardFee(tx, { merchantId, product, asset });
   if (feeAmount === null) throw new Error(`No fee is set for ${product} cards in ${asset}: sverka products set-fee.`);
   const made = { cardId: newId('card'), issuanceId: newId('issuance') };
   const base = { book, merchantId, cardholderId, product, asset, provider, account, traceId };

@@ -1,12 +1,14 @@
 import {
+  cardLoadWorkflowId,
   depositAddressWorkflowId,
   depositWorkflowId,
   ID_PREFIXES,
   isId,
   issuanceWorkflowId,
 } from '../contracts/ids.js';
+import type { CardChangeName } from './card-changes.js';
 import { operationKeysOf, walletId } from './new-id.js';
-import { scopeOfCards, type WhichCards } from './trace-cards.js';
+import { scopeOfCards, scopeOfChange, scopeOfIssued, scopeOfLoad, type WhichCards } from './trace-cards.js';
 import type { Tx } from './transaction.js';
 
 /** Whose rows belong to the story of one id. */
@@ -23,6 +25,8 @@ export interface TraceScope {
   readonly refs: readonly ProviderRef[];
   /** Temporal's ids of the workflows that did it. */
   readonly workflowIds: readonly string[];
+  /** Changes of cards, which have no id of their own. */
+  readonly changes: readonly CardChangeName[];
 }
 
 export interface ProviderRef {
@@ -42,6 +46,7 @@ const NOTHING: TraceScope = {
   book: null,
   refs: [],
   workflowIds: [],
+  changes: [],
 };
 
 /**
@@ -69,6 +74,7 @@ async function scopeOfId(tx: Tx, id: string): Promise<TraceScope> {
   if (isId('card', id)) return cardScope(tx, { card: id }, [id]);
   if (isId('issuance', id)) return cardScope(tx, { named: id }, [id]);
   if (isId('cardholder', id)) return cardScope(tx, { cardholder: id }, [id]);
+  if (isId('load', id)) return { ...NOTHING, ...(await scopeOfLoad(tx, id)) };
   if (isId('request', id)) return scopeOfRequest(tx, id);
   if (isId('merchant', id)) return { ...NOTHING, subjects: [id], merchantId: id };
   if (isId('customer', id)) {
@@ -136,25 +142,44 @@ async function cardScope(tx: Tx, which: WhichCards, subjects: readonly string[])
 
 /** A request, and what it led to, but not what came of that later. */
 async function scopeOfRequest(tx: Tx, id: string): Promise<TraceScope> {
-  const [row] = await tx.query<{ resourceId: string | null; traceId: string | null }>(
-    'select resource_id as "resourceId", trace_id as "traceId" from sverka.request where id = $1',
+  const [row] = await tx.query<{ resourceId: string | null; made: boolean; traceId: string | null }>(
+    'select resource_id as "resourceId", made, trace_id as "traceId" from sverka.request where id = $1',
     [id],
   );
-  const subjects = [id, ...(row?.resourceId ? [row.resourceId] : [])];
-  return withRequests(tx, { ...NOTHING, subjects, traceIds: row?.traceId ? [row.traceId] : [] }, subjects);
+  const led = row?.resourceId ? await scopeOfLed(tx, { requestId: id, resourceId: row.resourceId }) : NOTHING;
+  const traceIds = [...new Set([...(row?.traceId ? [row.traceId] : []), ...led.traceIds])];
+  const subjects = [...new Set([id, ...led.subjects])];
+  return withRequests(tx, { ...led, subjects, traceIds }, subjects);
 }
 
-/** Adds the workflows that made these addresses or cards: their ids are those of the requests. */
+/** What a request led to. A change of a card is told without the rest of that card's life. */
+async function scopeOfLed(tx: Tx, of: { requestId: string; resourceId: string }): Promise<TraceScope> {
+  const { requestId, resourceId } = of;
+  if (isId('load', resourceId)) return { ...NOTHING, ...(await scopeOfLoad(tx, resourceId)) };
+  if (!isId('card', resourceId)) return { ...NOTHING, subjects: [resourceId] };
+  const change = await scopeOfChange(tx, { requestId });
+  return change ? { ...NOTHING, ...change } : issuedScope(tx, resourceId);
+}
+
+async function issuedScope(tx: Tx, cardId: string): Promise<TraceScope> {
+  const found = await scopeOfIssued(tx, { card: cardId });
+  return { ...NOTHING, ...found, subjects: [...new Set([cardId, ...found.subjects])] };
+}
+
+/** Adds the workflows that made these addresses, cards or loads: their ids are those of the requests. */
 async function withRequests(tx: Tx, scope: TraceScope, subjects: readonly string[]): Promise<TraceScope> {
   const rows = await tx.query<{ path: string; requestId: string; book: string; merchantId: string }>(
     `select path, id as "requestId", book, merchant_id as "merchantId" from sverka.request
-      where (resource_id = any ($1) and made or id = any ($1)) and path in ('/v1/deposit-addresses', '/v1/cards')`,
+      where (resource_id = any ($1) and made or id = any ($1)) and method = 'POST'
+        and (path in ('/v1/deposit-addresses', '/v1/cards') or path ~ '^/v1/cards/[^/]+/loads$')`,
     [subjects],
   );
-  const made = rows.map((row) =>
-    row.path === '/v1/cards' ? issuanceWorkflowId({ ...row, generation: 0 }) : depositAddressWorkflowId(row),
-  );
-  return { ...scope, workflowIds: [...new Set([...scope.workflowIds, ...made])] };
+  return { ...scope, workflowIds: [...new Set([...scope.workflowIds, ...rows.map(workflowOfRequest)])] };
+}
+
+function workflowOfRequest(row: { path: string; requestId: string; book: string; merchantId: string }): string {
+  if (row.path === '/v1/deposit-addresses') return depositAddressWorkflowId(row);
+  return row.path === '/v1/cards' ? issuanceWorkflowId({ ...row, generation: 0 }) : cardLoadWorkflowId(row);
 }
 
 /** A wallet has no row: its id is derived from book and owner, so the owners are tried. */
@@ -191,9 +216,13 @@ async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
     const scope = await cardScope(tx, { named: id }, []);
     return { ...scope, workflowIds: [...new Set([id, ...scope.workflowIds])] };
   }
-  if (kind === 'deposit-address') {
+  if (kind === 'deposit-address' || kind === 'card-load') {
     const scope = await scopeOfRequest(tx, `${ID_PREFIXES.request}_${last}`);
     return { ...scope, workflowIds: [id] };
+  }
+  if (kind === 'card-change' && /^[1-9]\d{0,8}$/.test(last)) {
+    const change = await scopeOfChange(tx, { cardId: first, number: Number(last) });
+    return change && { ...NOTHING, ...change };
   }
   return null;
 }
@@ -215,6 +244,7 @@ async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
     subjects: [...scope.subjects, ...cards.subjects],
     refs: [...scope.refs, ...cards.refs, ...named],
     workflowIds: [...scope.workflowIds, ...cards.workflowIds, text],
+    changes: cards.changes,
   };
 }
 

@@ -4,6 +4,7 @@ import type { MovementRecord } from '../contracts/movement.js';
 import type { Book } from '../domain/books.js';
 import { findMovement } from './movements.js';
 import { movementId } from './new-id.js';
+import { type CardChangeItem, readChangeItems } from './trace-cards.js';
 import { type TraceScope, traceScope } from './trace-scope.js';
 import { inTransaction, type Tx } from './transaction.js';
 
@@ -20,6 +21,7 @@ export type TraceItem =
   | WebhookItem
   | RequestItem
   | MoveItem
+  | CardChangeItem
   | (At<'movement'> & { readonly movement: MovementRecord })
   | (At<'event'> & AboutSubject & { readonly id: string; readonly type: string; readonly version: number })
   | AlertItem
@@ -117,6 +119,7 @@ export async function readTrace(pool: pg.Pool, id: string, book: Book | null): P
         await readRequests(tx, scope),
         webhooks,
         await readMoves(tx, scope),
+        await readChangeItems(tx, { ...scope, limit: ITEMS_MAX + 1 }),
         await readMovements(tx, scope),
         await readEvents(tx, scope),
         await readAlerts(tx, scope, webhooks),

@@ -25,10 +25,10 @@ export async function walkIssuance(tx: Tx, record: IssuanceRecord, step: Issuanc
   switch (to) {
     case 'active': {
       if (!card?.last4 || !card.expires) throw new Error(`Issuance ${record.id} settles with a card not made yet.`);
-      const { providerRef, last4, expires } = card;
+      const { providerRef, last4, expires, status } = card;
       const movementId = issuanceMovementId(record, 'settle');
       const moved = await moveIssuance(tx, record, { ...by, to, movementId, providerRef });
-      await tellCard(tx, moved, { ...by, to, made: { providerRef, last4, expires } });
+      await tellCard(tx, moved, { ...by, to, made: { providerRef, last4, expires, status } });
       return moved;
     }
     case 'failed': {
@@ -42,9 +42,9 @@ export async function walkIssuance(tx: Tx, record: IssuanceRecord, step: Issuanc
 }
 
 /** The card follows its newest issuance; one that was issued again meanwhile is not touched. */
-async function tellCard(tx: Tx, record: IssuanceRecord, move: Omit<CardMove, 'from'>): Promise<void> {
+async function tellCard(tx: Tx, record: IssuanceRecord, move: Omit<CardMove, 'from' | 'issuance'>): Promise<void> {
   if (!record.latest) return;
-  const card = await moveCard(tx, record.cardId, { ...move, from: ['pending'] });
+  const card = await moveCard(tx, record.cardId, { ...move, from: ['pending'], issuance: record });
   if (card) await insertEvents(tx, [cardEvent(card, `card.${card.state}`, move.traceId)]);
 }
 

@@ -28,7 +28,7 @@ export async function makeCard(
   await moveIssuance(tx, await readIssuance(tx, issuance), { ...move, to: 'submitted', submittedBy: 'none' });
   const providerRef = `icd_${issuance}`;
   await moveIssuance(tx, await readIssuance(tx, issuance), { ...move, to: 'active', providerRef });
-  const made = { providerRef, last4: '4242', expires: '2029-11' };
+  const made = { providerRef, last4: '4242', expires: '2029-11', status: 'active' };
   await moveCard(tx, card, { ...move, from: ['pending'], to: 'active', made });
   await insertLoad(tx, {
     ...{ ...at, id: load, cardId: card, amount: 100n, providerAccount: 'main-live', movementId: 'mov_1' },

@@ -1,3 +1,4 @@
+import type pg from 'pg';
 import type { CardResource } from '../../src/contracts/card.js';
 import { acceptDeliveries, type Delivery } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
@@ -56,8 +57,10 @@ export async function openIssuanceWorld(
   options: { settings?: Readonly<Record<string, string>>; cents?: bigint } = {},
 ): Promise<IssuanceWorld> {
   const front = await openFront();
+  let database: pg.Pool | null = null;
   const simulator = await startIssuerSimulator({
     port: 0,
+    countOpenTransactions: async (olderThanMs) => (database ? countOpen(database, olderThanMs) : 0),
     accounts: [
       { book: 'live', apiKey: 'live-key', hookUrl: `${front.url}/hooks/issuer/main-live`, webhookSecret: TEST_SECRET },
       { book: 'test', apiKey: 'test-key', hookUrl: `${front.url}/hooks/issuer/main-test`, webhookSecret: TEST_SECRET },
@@ -65,6 +68,7 @@ export async function openIssuanceWorld(
     webhookRetryDelaysMs: [50, 100, 200],
   });
   const world = await openWorkerWorld({ settings: { ...issuerSettings(simulator.url), ...options.settings } });
+  database = world.owner;
   const relay = await openRelay(world);
   front.to(relay.listener.url);
   const gateway = await openWorldGateway(world);
@@ -117,6 +121,17 @@ export async function openIssuanceWorld(
     },
   };
   return it;
+}
+
+/** As `src/simulators.ts` counts them: what the worker had open before the issuer was called. */
+async function countOpen(pool: pg.Pool, olderThanMs: number): Promise<number> {
+  const { rows } = await pool.query<{ open: number }>(
+    `select count(*)::int as open from pg_stat_activity where application_name = 'test-worker'
+       and datname = current_database()
+       and xact_start < clock_timestamp() - make_interval(secs => $1::double precision / 1000)`,
+    [olderThanMs],
+  );
+  return rows[0]?.open ?? 0;
 }
 
 function issuerSettings(url: string): Record<string, string> {

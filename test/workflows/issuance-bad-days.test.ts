@@ -129,15 +129,6 @@ test('a cardholder who is erased while the issuer makes the card changes nothing
   expect([fresh.status, fresh.body.code]).toEqual([409, 'cardholder_erased']);
 });
 
-test('an issuer that hangs holds no connection: other cards go on, with a pool of one', async () => {
-  await fault({ match: { method: 'POST', path: '/v1/cards' }, fault: 'slow', ms: 1_900 });
-  const hanging = it.issue('hanging', { prefer: 'wait=5' });
-  await eventually(async () => ((await it.issuer.truth()).requests['POST /v1/cards'] ?? 0) > 0);
-  const other = await it.issue('meanwhile');
-  expect(other.status).toBe(201);
-  expect((await hanging).status).toBe(201);
-});
-
 test('with no worker the answer is the request, and the same key gives the card when one is back', async () => {
   await worker.stop();
   const answer = await it.issue('no-worker', { prefer: 'wait=0' });
