@@ -13,6 +13,7 @@ import {
   tellDirectly,
 } from '../card-truth.js';
 import type { Flow } from '../flow.js';
+import { resultOf } from '../result-of.js';
 
 const ACTIVITIES = ['databaseSubmitCardChange', 'providerCreateCardChange'] as const;
 
@@ -58,8 +59,7 @@ export async function startChanges({ temporal }: WorkerWorld, changes: readonly 
   for (const { input } of changes) await startCardChange(temporal, input);
 }
 
-export async function untilTold({ temporal }: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
-  const { workflow } = temporal.client;
+export async function untilTold(world: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
   const idOf = ({ input: { book, cardId, number } }: DecidedChange) => cardChangeWorkflowId({ book, cardId, number });
-  await Promise.all(changes.map((change) => workflow.getHandle(idOf(change)).result()));
+  await Promise.all(changes.map((change) => resultOf(world, idOf(change))));
 }

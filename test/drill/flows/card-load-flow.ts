@@ -5,6 +5,7 @@ import { cardLoadInput } from '../../support/card-rows.js';
 import type { WorkerWorld } from '../../support/worker-world.js';
 import { allAtIssuer, allOfOurs, loadDirectly, makeCards } from '../card-truth.js';
 import type { Flow } from '../flow.js';
+import { resultOf } from '../result-of.js';
 
 /** A load of a card: reserved, submitted, made once, settled onto the card by the answer. */
 export const cardLoadFlow: Flow = {
@@ -27,9 +28,8 @@ export async function startLoads({ temporal }: WorkerWorld, inputs: readonly Car
   for (const input of inputs) await startCardLoad(temporal, input);
 }
 
-export async function untilLoaded({ temporal }: WorkerWorld, inputs: readonly CardLoadInput[]): Promise<void> {
-  const { workflow } = temporal.client;
+export async function untilLoaded(world: WorkerWorld, inputs: readonly CardLoadInput[]): Promise<void> {
   const idOf = ({ book, merchantId, request }: CardLoadInput) =>
     cardLoadWorkflowId({ book, merchantId, requestId: request.id });
-  await Promise.all(inputs.map((input) => workflow.getHandle(idOf(input)).result()));
+  await Promise.all(inputs.map((input) => resultOf(world, idOf(input))));
 }
