@@ -16,7 +16,6 @@ import {
 } from '../support/worker-rows.js';
 import type { WorkerWorld } from '../support/worker-world.js';
 import { type Wish, wishOfCard } from './card-wishes.js';
-import { issueAgain } from './issuance-truth.js';
 import type { Random } from './random.js';
 
 /** Work that comes in whatever is dead just now. */
@@ -39,13 +38,8 @@ const RETRY_MS = 200;
  * proportions of that random row. What cannot be delivered is sent again, as a custodian and a merchant do.
  */
 export async function startLoad(world: WorkerWorld, random: Random): Promise<Load> {
-  const owners = await Promise.all(Array.from({ length: OWNERS }, () => makeKnownAddress(world)));
+  const owners = await Promise.all(Array.from({ length: OWNERS }, () => untilDone(() => makeKnownAddress(world))));
   const buyers = await Promise.all(Array.from({ length: OWNERS }, () => makeBuyer(world, { cents: 100_000_000n })));
-  // One card each, so that there is something to load from the start.
-  await issueAgain(
-    world,
-    buyers.map((buyer) => issuanceInput(buyer, 'first card')),
-  );
   const wishes: Wish[] = [];
   const pending = new Set<Promise<void>>();
   const counts: Record<string, number> = {};
@@ -62,6 +56,9 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
   const askAddress = (input: DepositAddressInput) =>
     ask({ what: 'address', ask: () => startDepositAddress(world.temporal, input) });
   const askCard = (input: IssuanceInput) => ask({ what: 'card', ask: () => startIssuance(world.temporal, input) });
+
+  // One each, so that there is something to load from the start.
+  for (const buyer of buyers) await askCard(issuanceInput(buyer, 'first card'));
 
   async function one(): Promise<void> {
     const kind = random();
