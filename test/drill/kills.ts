@@ -31,6 +31,8 @@ const SETTINGS = {
 /** How long a kill waits for a moment at which it meets something. */
 const MOMENT_MS = 15_000;
 const QUIET_MS = 2_000;
+/** What every load must hold some of, however short. */
+const ASKED_FOR = ['deposit', 'card', 'load'] as const;
 const SETTLED_WITHIN_MS = 120_000;
 
 /** A slow issuer takes so long, and every new card is missing from reads for a while. */
@@ -86,6 +88,7 @@ export async function runKills(options: KillOptions): Promise<Tally> {
     options.say(
       `  the worker failed by ${JSON.stringify(worker.failures())} and ended by itself ${worker.ended()} times`,
     );
+    for (const what of ASKED_FOR) if (counts[what] === undefined) tally.voids.push({ what: `no ${what} came`, repeat });
     if (tally.ambiguous === 0) tally.voids.push({ what: 'no commit was in doubt', repeat });
     await settle(world, load);
     await worker.stop();

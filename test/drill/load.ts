@@ -59,6 +59,7 @@ export async function startLoad(world: WorkerWorld, random: Random): Promise<Loa
 
   // One each, so that there is something to load from the start.
   for (const buyer of buyers) await askCard(issuanceInput(buyer, 'first card'));
+  await untilDone(() => requireCard(world));
 
   async function one(): Promise<void> {
     const kind = random();
@@ -119,6 +120,12 @@ async function deposit(
   await pause(waitMs);
   await world.custody.drive('PATCH', `/_sim/deposits/${ref}`, { status: 'completed' });
   await notify();
+}
+
+/** Throws while there is none that a load could be put on. */
+async function requireCard({ owner }: WorkerWorld): Promise<void> {
+  const { rowCount } = await owner.query(`select from sverka.card where state = 'active' limit 1`);
+  if (rowCount === 0) throw new Error('There is no card yet.');
 }
 
 function buyerOf(buyers: readonly Buyer[], any: number): Buyer {
