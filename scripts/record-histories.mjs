@@ -17,7 +17,7 @@ Object.assign(process.env, servers.environment);
 try {
   const { recordHistories } = await tsImport('../test/support/worker-recorder.ts', import.meta.url);
   mkdirSync(folder, { recursive: true });
-  for (const [name, recorded] of await recordHistories()) {
+  for (const [name, recorded] of await recordHistories({}, { long: true })) {
     const file = `${folder}${name}.json`;
     if (!all && existsSync(file)) continue;
     writeFileSync(file, `${JSON.stringify(recorded)}\n`);

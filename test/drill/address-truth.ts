@@ -4,6 +4,7 @@ import { depositAddressWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
 import { addressInput, makeMerchantRow } from '../support/worker-rows.js';
 import type { WorkerWorld } from '../support/worker-world.js';
+import { resultOf } from './result-of.js';
 
 /** Every address that the custodian has made, by our reference. */
 export async function addressesAtProvider({ custody }: WorkerWorld): Promise<string[]> {
@@ -35,10 +36,10 @@ export async function startAll({ temporal }: WorkerWorld, inputs: readonly Depos
   for (const input of inputs) await startDepositAddress(temporal, input);
 }
 
-export async function untilMade({ temporal }: WorkerWorld, inputs: readonly DepositAddressInput[]): Promise<void> {
+export async function untilMade(world: WorkerWorld, inputs: readonly DepositAddressInput[]): Promise<void> {
   for (const input of inputs) {
     const id = depositAddressWorkflowId({ ...input, requestId: input.request.id });
-    await temporal.client.workflow.getHandle(id).result();
+    await resultOf(world, id);
   }
 }
 

@@ -38,6 +38,8 @@ export interface CellOptions {
 }
 
 const FINISH_WITHIN_MS = 90_000;
+/** What is held is tried again, held as well, and keeps its slot: a slow machine needs more of them until all are met. */
+const SLOTS = { SVERKA_DATABASE_POOL: '100' };
 
 export function emptyTally(): Tally {
   return { cells: 0, hit: 0, operations: 0, faults: 0, ambiguous: 0, violations: [], voids: [] };
@@ -58,7 +60,8 @@ export async function runCells(flow: Flow, world: WorkerWorld, options: CellOpti
   ] as const;
   for (const { mode, of, play } of modes) {
     for (const points of batchesOf(of, flow.atOnce)) {
-      const played: Batch['play'] = (some, subjects) => play(world, { points: pointsOf(some), bundlePath }, subjects);
+      const played: Batch['play'] = (some, subjects) =>
+        play(world, { points: pointsOf(some), bundlePath, env: SLOTS }, subjects);
       await runBatch(tally, { flow, points, world, mode, play: played, say: options.say });
     }
   }
@@ -99,7 +102,7 @@ async function stopAndContinue(world: WorkerWorld, crash: CrashOptions, subjects
 async function loseAnswers(world: WorkerWorld, crash: CrashOptions, subjects: Subjects): Promise<Met> {
   const wire = await openAnswerCutter(world.config.DATABASE_URL);
   try {
-    const env = { DATABASE_URL: wire.url };
+    const env = { ...crash.env, DATABASE_URL: wire.url };
     const worker = await meetPoints(world, { ...crash, mode: 'lose', env }, () => subjects.start());
     try {
       await within(FINISH_WITHIN_MS, subjects.finish());

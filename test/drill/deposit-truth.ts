@@ -8,6 +8,7 @@ import { eventually } from '../support/simulated-custody.js';
 import { notificationsOf, storeNotification } from '../support/worker-inbox.js';
 import { arrive, depositInput, depositRow, type KnownAddress, makeKnownAddress } from '../support/worker-rows.js';
 import type { WorkerWorld } from '../support/worker-world.js';
+import { resultOf } from './result-of.js';
 
 /** One deposit of the drill, and whose it is. */
 export interface DrilledDeposit {
@@ -71,7 +72,7 @@ export async function nudgeAll({ temporal }: WorkerWorld, deposits: readonly Dri
 /** Each workflow has ended, and no notification waits. */
 export async function untilEnded(world: WorkerWorld, deposits: readonly DrilledDeposit[]): Promise<void> {
   for (const { ref } of deposits) {
-    await world.temporal.client.workflow.getHandle(depositWorkflowId(depositInput(ref))).result();
+    await resultOf(world, depositWorkflowId(depositInput(ref)));
     await eventually(async () => /^(done,?)*$/.test(await notificationsOf(world, ref)));
   }
 }

@@ -1,5 +1,8 @@
 import type { Flow } from './flow.js';
 import { addressFlow } from './flows/address-flow.js';
+import { cardChangeFlow, cardFreezeFlow } from './flows/card-change-flow.js';
+import { cardLoadFlow } from './flows/card-load-flow.js';
+import { cardLostFlow } from './flows/card-lost-flow.js';
 import { confirmedFlow } from './flows/confirmed-flow.js';
 import { deadLetterFlow } from './flows/dead-letter-flow.js';
 import { decisionFlow } from './flows/decision-flow.js';
@@ -31,6 +34,10 @@ export const FLOWS: readonly Flow[] = [
   issuanceDecisionFlow,
   issuanceLinkFlow,
   issuancePageFlow,
+  cardLoadFlow,
+  cardChangeFlow,
+  cardFreezeFlow,
+  cardLostFlow,
   sweepFlow,
   sweepEndFlow,
   deadLetterFlow,

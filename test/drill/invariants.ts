@@ -1,6 +1,7 @@
 import { seal } from '../../src/db/seal.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { verifyLedger } from '../../src/db/verify-ledger.js';
+import { brokenCards } from '../support/card-facts.js';
 import { brokenDeposits } from '../support/deposit-facts.js';
 import { brokenIssuances } from '../support/issuance-facts.js';
 import { brokenMoney, countMoneyRows } from '../support/money-invariants.js';
@@ -22,6 +23,7 @@ export async function findViolations(world: WorkerWorld, flow: Pick<Flow, 'truth
     ...(await brokenMoney(world.owner)),
     ...(await brokenDeposits(world.owner)),
     ...(await brokenIssuances(world.owner)),
+    ...(await brokenCards(world.owner)),
     ...findings.map(({ kind, detail }) => `ledger verify: ${kind}: ${detail}`),
     ...differences(await flow.truth(world), await flow.ours(world)),
   ];

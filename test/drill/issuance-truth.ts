@@ -13,6 +13,7 @@ import { type IssuanceFacts, issuanceInput, issuanceRow, makeBuyer, workflowIdOf
 import { eventually } from '../support/simulated-custody.js';
 import { notificationsOf, storeNotification } from '../support/worker-inbox.js';
 import type { WorkerWorld } from '../support/worker-world.js';
+import { resultOf } from './result-of.js';
 import { oneAccount } from './with-worker.js';
 
 /** In front of an issuance's id: a card that a person had made by other means. */
@@ -122,9 +123,8 @@ export async function changeCards(
 
 /** Each workflow has ended and no notification waits. A person declares failed what the issuer has no card of. */
 export async function untilIssued(world: WorkerWorld, inputs: readonly IssuanceInput[]): Promise<void> {
-  const { workflow } = world.temporal.client;
   const ended = new AbortController();
-  const all = Promise.all(inputs.map((input) => workflow.getHandle(workflowIdOf(input)).result()));
+  const all = Promise.all(inputs.map((input) => resultOf(world, workflowIdOf(input))));
   const person = async () => {
     for (; !ended.signal.aborted; await pause(200)) await decideUnknown(world);
   };

@@ -1,15 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createDepositActivities } from '../../src/activities/deposits.js';
-import { createIssuanceReadActivities } from '../../src/activities/issuance-reads.js';
-import { newTraceId } from '../../src/telemetry/trace.js';
 import { depositInput } from '../support/worker-rows.js';
 import { openWorkerWorld, type WorkerWorld } from '../support/worker-world.js';
 import { addressesAtProvider, addressesInRows } from './address-truth.js';
+import { allAtIssuer, allOfOurs, readCardsAgain } from './card-truth.js';
 import { emptyTally, type Tally } from './cells.js';
 import { depositsAtProvider, depositsInJournal } from './deposit-truth.js';
 import type { Flow } from './flow.js';
 import { differences, findRepeats, findViolations } from './invariants.js';
-import { cardsAtIssuer, cardsOfOurs, decideUnknown } from './issuance-truth.js';
+import { decideUnknown } from './issuance-truth.js';
 import { type Load, startLoad } from './load.js';
 import { type ProductWorker, startProductWorker } from './product-worker.js';
 import { createRandom, shuffled } from './random.js';
@@ -32,22 +31,24 @@ const SETTINGS = {
 /** How long a kill waits for a moment at which it meets something. */
 const MOMENT_MS = 15_000;
 const QUIET_MS = 2_000;
+/** What every load must hold some of, however short. */
+const ASKED_FOR = ['deposit', 'card', 'load'] as const;
 const SETTLED_WITHIN_MS = 120_000;
 
 /** A slow issuer takes so long, and every new card is missing from reads for a while. */
 const ISSUER_TIMES = { lag_ms: 200, async_ms: 1_500 };
 
-/** Deposits, addresses and cards together. */
+/** Deposits, addresses and cards with all that is done to them. */
 const ALL: Pick<Flow, 'truth' | 'ours'> = {
   truth: async (world) => [
     ...(await depositsAtProvider(world)),
     ...(await addressesAtProvider(world)),
-    ...(await cardsAtIssuer(world)),
+    ...(await allAtIssuer(world)),
   ],
   ours: async (world) => [
     ...(await depositsInJournal(world)),
     ...(await addressesInRows(world)),
-    ...(await cardsOfOurs(world)),
+    ...(await allOfOurs(world)),
   ],
 };
 
@@ -80,11 +81,14 @@ export async function runKills(options: KillOptions): Promise<Tally> {
       }
     }
     await load.stop();
-    tally.operations = load.operations();
+    const counts = load.counts();
+    tally.operations = Object.values(counts).reduce((sum, count) => sum + count, 0);
+    options.say(`  asked for: ${JSON.stringify(counts)}`);
     tally.ambiguous += worker.failures()['CommitUnknown'] ?? 0;
     options.say(
       `  the worker failed by ${JSON.stringify(worker.failures())} and ended by itself ${worker.ended()} times`,
     );
+    for (const what of ASKED_FOR) if (counts[what] === undefined) tally.voids.push({ what: `no ${what} came`, repeat });
     if (tally.ambiguous === 0) tally.voids.push({ what: 'no commit was in doubt', repeat });
     await settle(world, load);
     await worker.stop();
@@ -146,6 +150,8 @@ async function inWork({ owner }: WorkerWorld): Promise<boolean> {
   const { rowCount } = await owner.query(
     `select 1 from sverka.inbox where status = 'pending'
      union all select 1 from sverka.deposit where state in ('noticed', 'confirming')
+     union all select 1 from sverka.card_change where outcome is null
+     union all select 1 from sverka.card_load where state not in ('completed', 'failed')
      union all select 1 from sverka.issuance where state in ('reserved', 'submitted', 'pending', 'unknown') limit 1`,
   );
   return rowCount !== 0;
@@ -158,29 +164,36 @@ async function untilMet(ask: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-/** Until the providers and we say the same; a merchant asks again for what he has not got, a person decides. */
+/**
+ * Until the providers and we say the same; a merchant asks again for what he has not got, a person decides. On a busy
+ * machine it takes as long as it takes: it is given up when nothing has moved for so long.
+ */
 async function settle(world: WorkerWorld, load: Load): Promise<void> {
-  const open = `select 1 from sverka.deposit_address where state not in ('active', 'failed')
-    union all select 1 from sverka.issuance where state in ('reserved', 'submitted', 'pending', 'unknown')`;
   let left: string[] = [];
-  for (const end = Date.now() + SETTLED_WITHIN_MS; Date.now() < end; await pause(500)) {
+  for (let end = Date.now() + SETTLED_WITHIN_MS; Date.now() < end; await pause(500)) {
     await load.askAgain();
     await decideUnknown(world);
+    const before = left.join();
     left = differences(await ALL.truth(world), await ALL.ours(world));
-    if (left.length === 0 && (await world.owner.query(open)).rowCount === 0) return;
+    if (left.length === 0 && (await world.owner.query(OPEN)).rowCount === 0) return;
+    if (left.join() !== before) end = Date.now() + SETTLED_WITHIN_MS;
   }
-  throw new Error(`After ${SETTLED_WITHIN_MS / 1_000} s this was left: ${left.slice(0, 5).join('; ')}`);
+  throw new Error(`For ${SETTLED_WITHIN_MS / 1_000} s nothing has moved: ${left.slice(0, 5).join('; ')}`);
 }
+
+/** What has no end yet and stands in no provider's truth. */
+const OPEN = `select 1 from sverka.deposit_address where state not in ('active', 'failed')
+  union all select 1 from sverka.issuance where state in ('reserved', 'submitted', 'pending', 'unknown')
+  union all select 1 from sverka.card_load where state not in ('completed', 'failed')
+  union all select 1 from sverka.card_change where outcome is null`;
 
 function readAll(world: WorkerWorld) {
   const { providerReadDeposit } = createDepositActivities(world.deps);
-  const { providerReadIssuance } = createIssuanceReadActivities(world.deps);
   return {
     async again() {
       const { rows } = await world.owner.query<{ ref: string }>('select provider_ref as ref from sverka.deposit');
       for (const { ref } of rows) await providerReadDeposit({ ...depositInput(ref), absentMs: 0 });
-      const cards = await world.owner.query<{ id: string }>('select id from sverka.issuance');
-      for (const { id } of cards.rows) await providerReadIssuance({ id, traceId: newTraceId(), looks: 0 });
+      await readCardsAgain(world);
     },
   };
 }

@@ -5,20 +5,25 @@ import { openWorkerWorld } from '../support/worker-world.js';
 import { emptyTally, runCells, type Tally } from './cells.js';
 import { runControls } from './controls.js';
 import { type DrillOptions, readDrillOptions } from './drill-options.js';
+import { eachAtOnce } from './each-at-once.js';
 import type { Flow } from './flow.js';
 import { FLOWS } from './flows.js';
 import { runKills } from './kills.js';
 import { listFailures, makeTable, type Row } from './report.js';
 import { startDrillServers } from './servers.js';
 
-/** Flows drilled at the same time; each mostly waits for a dead worker to be found out. */
+/** Flows, or controls, at the same time, each in a world of its own; they mostly wait for the dead to be found out. */
 const AT_ONCE = 2;
+const AT_ONCE_QUICK = 3;
 /** Of the points of a flow, with `--quick`. */
 const QUICK_STRIDE = 9;
 /** The one flow that meets stopped workers with `--quick`. */
 const QUICK_ZOMBIE = 'deposit';
 /** Left out with `--quick`, unless named: their activities are those of other flows. */
-const NOT_QUICK: readonly string[] = ['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'];
+const NOT_QUICK: readonly string[] = [
+  ...['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'],
+  'card-freeze',
+];
 
 const options = readDrillOptions(process.argv.slice(2));
 const wanted = (name: string) => options.flows?.includes(name) ?? !(options.quick && NOT_QUICK.includes(name));
@@ -46,8 +51,11 @@ async function drill(how: DrillOptions): Promise<boolean> {
       const tally = await runKills({ servers, bundlePath: bundle.path, seed, minutes, say });
       rows.push({ name: 'load', tally });
     }
+    const together = atOnce(how);
     const planted =
-      wanted('controls') && how.points === null ? await runControls(bundle.path, { quick: how.quick, say }) : [];
+      wanted('controls') && how.points === null
+        ? await runControls(bundle.path, { quick: how.quick, atOnce: together, say })
+        : [];
     const controls = { caught: planted.filter(({ caught }) => caught !== null).length, planted: planted.length };
     const failures = listFailures(rows);
     for (const failure of failures) say(failure);
@@ -63,14 +71,11 @@ async function drillFlows(flows: readonly Flow[], how: DrillOptions, bundlePath:
   // The slowest first: those that hold one subject at a time.
   const left = flows.toSorted((a, b) => a.atOnce - b.atOnce);
   const tallies = new Map<string, Tally>();
-  const takeTurns = async () => {
-    for (let flow = left.shift(); flow !== undefined; flow = left.shift()) {
-      const began = Date.now();
-      tallies.set(flow.name, await drillFlow(flow, how, bundlePath));
-      say(`  ${flow.name}: ${((Date.now() - began) / 1_000).toFixed(0)} s`);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, takeTurns));
+  await eachAtOnce(left, atOnce(how), async (flow) => {
+    const began = Date.now();
+    tallies.set(flow.name, await drillFlow(flow, how, bundlePath));
+    say(`  ${flow.name}: ${((Date.now() - began) / 1_000).toFixed(0)} s`);
+  });
   return flows.map(({ name }) => ({ name, tally: tallies.get(name) ?? emptyTally() }));
 }
 
@@ -87,6 +92,10 @@ async function drillFlow(flow: Flow, how: DrillOptions, bundlePath: string): Pro
   } finally {
     await world.close();
   }
+}
+
+function atOnce({ quick }: DrillOptions): number {
+  return quick ? AT_ONCE_QUICK : AT_ONCE;
 }
 
 function say(line: string): void {

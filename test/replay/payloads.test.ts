@@ -39,7 +39,7 @@ const MEMBERS = [
   ],
   ...['pages', 'tries', 'unmatched', 'unreadable', 'generation', 'read'],
   // Parts, and the one sentence: what a refusal says to the merchant, in our own words.
-  ...['closed', 'request', 'refusal', 'resource', 'detail', 'accepted'],
+  ...['closed', 'request', 'refusal', 'resource', 'detail', 'accepted', 'resumed', 'seen'],
 ];
 
 /** An id, a state, a decimal number, a time, a path: nothing with a space in it, and nothing long. */

@@ -55,7 +55,10 @@ test.each([
   ['deposit-address-lost', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['card-load-lost', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['card-change-told-again', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['card-change-superseded', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['issuance-found', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['issuance-continues', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['issuance-continued', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-parked-open', ['ACTIVITY_TASK_SCHEDULED', 'TIMER_STARTED']],
 ] as const)('%s with its commands in another order is refused', async (name, [first, second]) => {
   const recorded = load(name);
@@ -89,11 +92,20 @@ test('a create that is sent before its intent is committed is refused by what wa
   ]);
   // Of one that was refused nothing is followed.
   const followed = NAMES.filter((each) => /^issuance-(?!reconcile|refused)/.test(each));
-  expect(followed).toHaveLength(9);
+  expect(followed).toHaveLength(11);
   for (const name of followed) {
     expect([name, await replay(load(name), mutant.path)]).toEqual([name, 'DeterminismViolationError']);
   }
   expect(await replay(load('issuance-refused'), mutant.path)).toBeNull();
+  mutant.remove();
+});
+
+test('a run that goes on in a fresh one at another step is refused by what was done then', async () => {
+  const mutant = await bundleMutant([
+    { file: 'issuance.ts', from: 'const STEPS_PER_RUN = 100;', to: 'const STEPS_PER_RUN = 90;' },
+  ]);
+  expect(await replay(load('issuance-continues'), mutant.path)).toBe('DeterminismViolationError');
+  expect(await replay(load('issuance-continued'), mutant.path)).toBeNull();
   mutant.remove();
 });
 

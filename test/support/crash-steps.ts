@@ -5,7 +5,7 @@ import type { ActivityDeps } from '../../src/activities/deps.js';
 /** What an activity is about to do: a statement, a call to the provider, its answer; a crash fits between any two. */
 export interface Step {
   readonly activity: string;
-  /** What the activity is about: a deposit, an address, a card, a request, an account. */
+  /** What the activity is about: a deposit, an address, a card, a change of one, a request, an account. */
   readonly subject: string;
   /** From 0, in the order of this attempt. */
   readonly number: number;
@@ -76,6 +76,14 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
         await tell('call startIssuance');
         return deps.startIssuance(input);
       },
+      startCardLoad: async (input) => {
+        await tell('call startCardLoad');
+        return deps.startCardLoad(input);
+      },
+      startCardChange: async (input) => {
+        await tell('call startCardChange');
+        return deps.startCardChange(input);
+      },
     },
     activities: (real) =>
       wrapFunctions(
@@ -98,6 +106,7 @@ function subjectOf(input: unknown): string {
   if ('ref' in input) return String(input.ref);
   if ('id' in input) return String(input.id);
   if ('request' in input) return subjectOf(input.request);
+  if ('cardId' in input && 'number' in input) return `${String(input.cardId)} ${String(input.number)}`;
   return 'account' in input ? String(input.account) : 'none';
 }
 

@@ -31,14 +31,14 @@ const BROKEN = `
     group by c.id having count(r.id) <> 1
   union all
   select format('%s has version %s and %s audit rows up to %s', s.id, s.version, count(a.id), max(a.version))
-    from (select id, version from sverka.issuance union all select id, version from sverka.card
-          union all select id, version from sverka.cardholder) s
+    from (select id, version from sverka.issuance union all select id, version from sverka.cardholder) s
       left join sverka.audit a on a.subject_id = s.id
     group by s.id, s.version having count(a.id) <> s.version or max(a.version) <> s.version
   union all
   select format('audit row %s (%s) has %s events', a.id, a.to_state, count(e.id))
     from sverka.audit a left join sverka.event e
-      on e.subject_id = a.subject_id and e.version = a.version and e.type = 'card.' || a.to_state
+      on e.subject_id = a.subject_id and e.version = a.version and e.type = 'card.' ||
+        case when a.from_state = 'frozen' and a.to_state = 'active' then 'unfrozen' else a.to_state end
     where a.subject_type = 'card'
     group by a.id having count(e.id) <> case when a.to_state = 'pending' then 0 else 1 end
   union all

@@ -17,6 +17,12 @@ import type { WorkerWorld } from './worker-world.js';
 
 const WITHIN_MS = 10_000;
 
+/** One run of a workflow. */
+export interface RunOf {
+  readonly workflowId: string;
+  readonly runId: string;
+}
+
 /** Runs each path of an issuance once; answers workflow ids by name of the history. */
 export async function playIssuances(world: WorkerWorld): Promise<Record<string, string>> {
   const buyer = await makeBuyer(world);
@@ -26,6 +32,24 @@ export async function playIssuances(world: WorkerWorld): Promise<Record<string, 
     'issuance-erased': await playErased(world),
     'issuance-reconcile': await playReconcile(world, buyer),
   };
+}
+
+/** Creates that one run sends before it goes on in a fresh one: each has a wait behind it, and both are steps of it. */
+const CREATES_PER_RUN = 51;
+
+/** The issuer has no time for so long that the run goes on in a fresh one; both of them, by name of the history. */
+export async function playContinued(world: WorkerWorld): Promise<Record<string, RunOf>> {
+  const input = issuanceInput(await makeBuyer(world), 'continued');
+  const handle = world.temporal.client.workflow.getHandle(workflowIdOf(input));
+  const match = { method: 'POST', path: '/v1/cards' };
+  const busy = { fault: 'status', status: 429, retry_after: 0, times: CREATES_PER_RUN + 1 };
+  await world.issuer.drive('POST', '/_sim/faults', { match, ...busy });
+  await requestIssuance(world.temporal, input, WITHIN_MS);
+  const { workflowId, runId } = await handle.describe();
+  await handle.result();
+  const last = await handle.describe();
+  if (last.runId === runId) throw new Error(`The issuance ended in its first run; STEPS_PER_RUN is another by now?`);
+  return { 'issuance-continues': { workflowId, runId }, 'issuance-continued': { workflowId, runId: last.runId } };
 }
 
 /** The issuer says at once, or by a webhook later, what becomes of it; or nothing is asked of him. */

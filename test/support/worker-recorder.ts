@@ -5,7 +5,7 @@ import { nudgeDeposit } from '../../src/client/deposits.js';
 import { depositAddressWorkflowId, depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
 import { playCards } from './card-recorder.js';
-import { playIssuances } from './issuance-recorder.js';
+import { playContinued, playIssuances, type RunOf } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
 import { historyOf } from './worker-history.js';
 import { notificationsOf, startSweep, storeNotification } from './worker-inbox.js';
@@ -22,23 +22,25 @@ const WITHIN_MS = 10_000;
 
 /**
  * Runs each flow once against real servers and answers its history by name, as it stands in Temporal: one per workflow
- * and path. `settings` are names of `src/config.ts`.
+ * and path. `settings` are names of `src/config.ts`; `long` adds those that take hundreds of steps.
  */
 export async function recordHistories(
   settings: Readonly<Record<string, string>> = {},
+  { long = false }: { long?: boolean } = {},
 ): Promise<ReadonlyMap<string, RecordedHistory>> {
   const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s', ...settings } });
   const worker = await world.startWorker();
   try {
-    const ids = {
+    const ids: Record<string, string | RunOf> = {
       ...(await playDeposits(world)),
       ...(await playAddresses(world)),
       ...(await playIssuances(world)),
       ...(await playCards(world)),
       ...(await playStanding(world)),
+      ...(long ? await playContinued(world) : {}),
     };
     const recorded = await Promise.all(
-      Object.entries(ids).map(async ([name, workflowId]) => [name, await record(world, workflowId)] as const),
+      Object.entries(ids).map(async ([name, of]) => [name, await record(world, of)] as const),
     );
     return new Map(recorded);
   } finally {
@@ -140,8 +142,10 @@ async function playStanding(world: WorkerWorld): Promise<Played> {
   return { 'inbox-sweep-open': sweep, 'deposit-reconcile': workflowId };
 }
 
-async function record({ temporal }: WorkerWorld, workflowId: string): Promise<RecordedHistory> {
-  const history = await temporal.client.workflow.getHandle(workflowId).fetchHistory();
+/** The latest run, or that one. */
+async function record({ temporal }: WorkerWorld, of: string | RunOf): Promise<RecordedHistory> {
+  const { workflowId, runId } = typeof of === 'string' ? { workflowId: of, runId: undefined } : of;
+  const history = await temporal.client.workflow.getHandle(workflowId, runId).fetchHistory();
   return { workflowId, history: JSON.parse(historyToJSON(history), withoutMachine) };
 }
 

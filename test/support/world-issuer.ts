@@ -11,6 +11,8 @@ export interface WorldIssuer {
   truth(): Promise<Truth>;
   /** A card that the product did not ask for, by the wire, as it stands there. */
   makeCard(body: object): Promise<DrivenAnswer>;
+  /** A load that the product did not ask for. */
+  loadCard(cardId: string, body: object): Promise<DrivenAnswer>;
   close(): Promise<void>;
 }
 
@@ -32,14 +34,16 @@ export async function startWorldIssuer(): Promise<WorldIssuer> {
   };
   const drive: WorldIssuer['drive'] = (method, path, body) =>
     call(method, path, body === undefined ? {} : { body: JSON.stringify(body) });
+  const ask = (path: string, body: object) =>
+    call('POST', path, { headers: { authorization: 'Bearer live-key' }, body: JSON.stringify(body) });
   await drive('POST', '/_sim/times', { lag_ms: 0, async_ms: 3_600_000 });
   return {
     url,
     settings: { ...settingsOf('LIVE', url), ...settingsOf('TEST', url) },
     drive,
     truth: async () => JSON.parse(JSON.stringify(await drive('GET', '/_sim/truth'))),
-    makeCard: (body) =>
-      call('POST', '/v1/cards', { headers: { authorization: 'Bearer live-key' }, body: JSON.stringify(body) }),
+    makeCard: (body) => ask('/v1/cards', body),
+    loadCard: (cardId, body) => ask(`/v1/cards/${cardId}/loads`, body),
     close,
   };
 }

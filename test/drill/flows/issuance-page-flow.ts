@@ -4,6 +4,7 @@ import { issuanceOf } from '../../support/issuance-rows.js';
 import type { WorkerWorld } from '../../support/worker-world.js';
 import type { Flow } from '../flow.js';
 import { cardsAtIssuer, cardsOfOurs, changeCards, issueAgain, wishCards } from '../issuance-truth.js';
+import { resultOf } from '../result-of.js';
 import { withWorker } from '../with-worker.js';
 
 const CARDS = 2;
@@ -29,8 +30,7 @@ export const issuancePageFlow: Flow = {
       for (let failed = await failures(); failed > 0; failed = await failures()) await run();
     };
     const failures = async () => {
-      const { workflow } = world.temporal.client;
-      const results = accounts.map((account) => workflow.getHandle(idOf(account)).result() as Promise<IssuancePages>);
+      const results = accounts.map((account) => resultOf(world, idOf(account)) as Promise<IssuancePages>);
       return (await Promise.all(results)).reduce((sum, { failed }) => sum + failed, 0);
     };
     return {

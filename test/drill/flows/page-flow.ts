@@ -5,6 +5,7 @@ import { arrive, makeKnownAddress } from '../../support/worker-rows.js';
 import type { WorkerWorld } from '../../support/worker-world.js';
 import { depositsAtProvider, depositsInJournal } from '../deposit-truth.js';
 import type { Flow } from '../flow.js';
+import { resultOf } from '../result-of.js';
 import { withWorker } from '../with-worker.js';
 
 const DEPOSITS = 3;
@@ -24,8 +25,7 @@ export const pageFlow: Flow = {
       for (const account of accounts) await startRun(world, account, runs);
     };
     const ended = async () => {
-      const { workflow } = world.temporal.client;
-      for (const account of accounts) await workflow.getHandle(runIdOf(world, account, runs)).result();
+      for (const account of accounts) await resultOf(world, runIdOf(world, account, runs));
     };
     return {
       start: run,
