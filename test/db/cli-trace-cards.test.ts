@@ -89,7 +89,7 @@ function idOf({ items }: Told, kind: string, has: string): string {
   return String(items.find((item) => item.kind === kind && JSON.stringify(item).includes(has))?.['id']);
 }
 
-test('the story of a card has its issuance, its load and its changes, each with request, money and workflow', async () => {
+test('the story of a card has its issuance, load and changes, each with request, money and workflow', async () => {
   expect(of(told, 'request', 'path')).toEqual([
     '/v1/cards',
     `/v1/cards/${card.id}/close`,
