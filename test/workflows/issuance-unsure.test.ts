@@ -127,7 +127,7 @@ test('a run that is reset past its submit does not send again, and does not wait
   expect(decidableIssuance(record)).toEqual(['link', 'declare_failed', 'issue_again']);
 });
 
-test('while its keys are away a create is not sent, nobody doubts it, and it is made once when they are back', async () => {
+test('while its keys are away a create is not sent and not doubted, and is made once when they are back', async () => {
   keysAway = new KeyError('unavailable', 'The key service is away.');
   const { body } = await it.issue('keys-away', { prefer: 'wait=0' });
   const { id } = await rowOf(body.id);
@@ -230,7 +230,7 @@ test('what names a card by the issuer’s id, before anybody knows whose it is, 
   await eventually(async () => (await status()).join() === 'done');
 });
 
-test('a notification that comes before the issuer shows the card is looked for again soon, not at the next poll', async () => {
+test('a notification that comes before the issuer shows the card is looked for again soon', async () => {
   await it.issuer.drive('POST', '/_sim/times', { lag_ms: 1_500 });
   const { body } = await it.issue('lagging', { product: 'async', prefer: 'respond-async' });
   await until(body.id, 'pending');
@@ -259,7 +259,7 @@ test('one that the issuer does not make for a day waits for a person, who may gi
   ]);
 });
 
-test('the reconciliation’s first look alone calls nobody, and what was given up is not asked about for ever', async () => {
+test('a first look of the reconciliation calls nobody; what was given up is not asked about for ever', async () => {
   const { body } = await it.issue('given-up', { product: 'async', prefer: 'respond-async' });
   await until(body.id, 'pending');
   const record = await rowOf(body.id);
