@@ -100,7 +100,7 @@ async function returnLoad(tx: Tx, card: CardRecord, { remaining, traceId }: Card
       detail:
         remaining === null
           ? 'A card was closed and the issuer did not say what was left on it; ask, and compare with the journal.'
-          : 'A card was closed with another rest at the issuer than ours; the smaller went to the wallet: compare them.',
+          : 'A card closed with another rest at the issuer than ours; the smaller went to the wallet. Compare them.',
       traceId,
     });
   }
