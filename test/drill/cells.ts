@@ -38,7 +38,7 @@ export interface CellOptions {
 }
 
 const FINISH_WITHIN_MS = 90_000;
-/** What is held is tried again, held as well, and keeps its slot: a slow machine needs more of them until all are met. */
+/** What is held is tried again, held as well, and keeps its slot: a slow machine needs many until all are met. */
 const SLOTS = { SVERKA_DATABASE_POOL: '100' };
 
 export function emptyTally(): Tally {

@@ -33,8 +33,8 @@ const OWNERS = 8;
 const RETRY_MS = 200;
 
 /**
- * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, new addresses, cards of a quick and
- * of a slow issuer whose webhooks were lost, and loads, freezes and closes of the cards that are there, in the
+ * Deposits by webhook, deposits whose webhook was lost, deposits that confirm first, new addresses, cards of a quick
+ * and of a slow issuer whose webhooks were lost, and loads, freezes and closes of the cards that are there, in the
  * proportions of that random row. What cannot be delivered is sent again, as a custodian and a merchant do.
  */
 export async function startLoad(world: WorkerWorld, random: Random): Promise<Load> {

@@ -8,7 +8,7 @@ import type { Control } from './controls.js';
 import { cardChangeFlow } from './flows/card-change-flow.js';
 import { cardLoadFlow } from './flows/card-load-flow.js';
 import { findViolations } from './invariants.js';
-import { unguarded } from './planted-in-database.js';
+import { unguarded } from './unguarded.js';
 import { oneAccount } from './with-worker.js';
 
 type Plant = (world: WorkerWorld) => Promise<void>;

@@ -41,6 +41,15 @@ export const cardFreezeFlow: Flow = changeFlow('card-freeze', async (world, coun
   return changes;
 });
 
+export async function startChanges({ temporal }: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
+  for (const { input } of changes) await startCardChange(temporal, input);
+}
+
+export async function untilTold(world: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
+  const idOf = ({ input: { book, cardId, number } }: DecidedChange) => cardChangeWorkflowId({ book, cardId, number });
+  await Promise.all(changes.map((change) => resultOf(world, idOf(change))));
+}
+
 function changeFlow(name: string, decide: (world: WorkerWorld, count: number) => Promise<DecidedChange[]>): Flow {
   const [truth, ours] = [allAtIssuer, allOfOurs];
   return { name, activities: ACTIVITIES, atOnce: 18, arrange, truth, ours };
@@ -53,13 +62,4 @@ function changeFlow(name: string, decide: (world: WorkerWorld, count: number) =>
       again: () => changeAgain(world, changes),
     };
   }
-}
-
-export async function startChanges({ temporal }: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
-  for (const { input } of changes) await startCardChange(temporal, input);
-}
-
-export async function untilTold(world: WorkerWorld, changes: readonly DecidedChange[]): Promise<void> {
-  const idOf = ({ input: { book, cardId, number } }: DecidedChange) => cardChangeWorkflowId({ book, cardId, number });
-  await Promise.all(changes.map((change) => resultOf(world, idOf(change))));
 }
