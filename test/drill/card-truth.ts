@@ -49,8 +49,8 @@ export async function allAtIssuer(world: WorkerWorld): Promise<string[]> {
 }
 
 /**
- * The same lines out of what we have: what the journal put on cards for loads, and took from them when they were closed;
- * also whatever is not at its end, which the issuer never says.
+ * The same lines out of what we have: what the journal put on cards for loads, and took from them when they were closed,
+ * and whatever is not at its end, which the issuer never says.
  */
 export async function allOfOurs(world: WorkerWorld): Promise<string[]> {
   const cards = await cardsOfOurs(world);
