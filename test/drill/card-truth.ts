@@ -49,7 +49,7 @@ export async function allAtIssuer(world: WorkerWorld): Promise<string[]> {
 }
 
 /**
- * The same lines out of what we have: what the journal put on cards for loads, and took from them when they were closed,
+ * The same lines out of what we have: what the journal put on cards for loads, and took from them when they closed,
  * and whatever is not at its end, which the issuer never says.
  */
 export async function allOfOurs(world: WorkerWorld): Promise<string[]> {
