@@ -19,10 +19,10 @@ const AT_ONCE_QUICK = 3;
 const QUICK_STRIDE = 9;
 /** The one flow that meets stopped workers with `--quick`. */
 const QUICK_ZOMBIE = 'deposit';
-/** Left out with `--quick`, unless named: their activities are those of other flows. */
+/** Left out with `--quick`, unless named: their activities are those of other flows, or a statement or two. */
 const NOT_QUICK: readonly string[] = [
   ...['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'],
-  'card-freeze',
+  ...['card-freeze', 'card-lost'],
 ];
 
 const options = readDrillOptions(process.argv.slice(2));
