@@ -64,7 +64,8 @@ export async function allOfOurs(world: WorkerWorld): Promise<string[]> {
      union all
      select format('load %s is %s', l.id, l.state) from sverka.card_load l where l.state not in ('completed', 'failed')
      union all
-     select format('%s is %s and gave back %s in %s', i.provider_ref, c.state, coalesce(sum(r.amount), 0), count(r.amount))
+     select format('%s is %s and gave back %s in %s', i.provider_ref, c.state, coalesce(sum(r.amount), 0),
+              count(r.amount))
        from sverka.issuance i join sverka.card c on c.id = i.card_id
        left join lateral (
          select e.amount from ledger.movement m join ledger.entry e on e.movement_id = m.id

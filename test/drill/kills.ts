@@ -27,6 +27,8 @@ const SETTINGS = {
   SVERKA_DEPOSIT_POLL_INTERVAL: '5s',
   SVERKA_ISSUANCE_POLL_INTERVAL: '3s',
   SVERKA_DATABASE_POOL: '20',
+  // The issuer is not unwell: each answer that the load has lost would count against him.
+  SVERKA_BREAKER_FAILURES: '1000',
 };
 /** How long a kill waits for a moment at which it meets something. */
 const MOMENT_MS = 15_000;
