@@ -15,7 +15,8 @@ let worker: RunningWorker | undefined;
 let to: KnownAddress;
 let runs = 0;
 beforeAll(async () => {
-  world = await openWorkerWorld();
+  // One turn of pages, however slow the machine is: events are counted here.
+  world = await openWorkerWorld({ settings: { SVERKA_PAGE_TURN: '1m' } });
 });
 beforeEach(async () => {
   to = await makeKnownAddress(world);
