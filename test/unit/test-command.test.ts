@@ -43,6 +43,35 @@ test('the last line counts what passed and failed, a file that cannot be read am
   expect(run()).toEqual([1, '2 passed, 2 failed']);
 });
 
+test('what is red beside the others is played once more alone, and counts as it is then', () => {
+  plant('good', `test('one', () => {}); test('two', () => {});`);
+  plant(
+    'unsteady',
+    `import { existsSync, writeFileSync } from 'node:fs';
+    test('three', () => {});
+    test('four', () => {
+      if (existsSync('seen')) return;
+      writeFileSync('seen', '');
+      throw new Error('a moment');
+    });`,
+  );
+  expect(run()).toEqual([0, '4 passed, 0 failed']);
+});
+
+test('a red look at money is never played once more', () => {
+  plant(
+    'money',
+    `import { existsSync, writeFileSync } from 'node:fs';
+    import { look } from './money-invariants.js';
+    test('one', () => {
+      if (!existsSync('seen')) look(() => writeFileSync('seen', ''));
+    });`,
+  );
+  const look = `export function look(leave) { leave(); throw new Error('a cent is gone'); }`;
+  writeFileSync(join(folder, 'test/money-invariants.js'), look);
+  expect(run()).toEqual([1, '0 passed, 1 failed']);
+});
+
 test('its arguments reach Jest', () => {
   plant('good', `test('one', () => {}); test('two', () => {});`);
   plant('bad', `test('four', () => { throw new Error('no'); });`);
