@@ -6,7 +6,7 @@ import { eventually, type ProductFolder, productFolder, type RunningProduct } fr
 import { REPOSITORY_ROOT } from '../support/tree-files.js';
 
 // Each starts the product, some twice; the bound is only for a machine that does much else.
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 300_000;
 
 const PROCESSES = ['guard', 'postgres', 'temporal', 'worker', 'gateway', 'relay', 'simulators'] as const;
 

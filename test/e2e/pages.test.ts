@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { noBrowser, openBrowser } from '../support/browser.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
 
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 300_000;
 const missing = noBrowser();
 const inBrowser = missing === null ? describe : describe.skip;
 if (missing !== null) process.stdout.write(`The pages are not looked at: ${missing}.\n`);

@@ -8,7 +8,7 @@ import { clearPayloads } from '../support/clear-texts.js';
 import { eventually, type ProductFolder, productFolder, type RunningProduct } from '../support/running-product.js';
 import { REPOSITORY_ROOT } from '../support/tree-files.js';
 
-const WITHIN_MS = 240_000;
+const WITHIN_MS = 300_000;
 const missing = noBrowser();
 const inBrowser = missing === null ? describe : describe.skip;
 if (missing !== null) process.stdout.write(`Temporal's UI is not looked at: ${missing}.\n`);
