@@ -6,8 +6,8 @@ const MONEY = /at .*money-invariants\.[jt]s:|pattern: not \S*\/VIOLATION\//;
 /** Leaves the counts of a run for scripts/test.mjs, which prints them last. */
 module.exports = class CountsReporter {
   onRunComplete(_contexts, results) {
-    const file = process.env.SVERKA_TEST_COUNTS;
-    if (!file) return;
+    const countsFile = process.env.SVERKA_TEST_COUNTS;
+    if (!countsFile) return;
     const counts = {
       passed: results.numPassedTests,
       failed: results.numFailedTests + results.numRuntimeErrorTestSuites,
@@ -21,6 +21,6 @@ module.exports = class CountsReporter {
           money: MONEY.test(failureMessage ?? ''),
         })),
     };
-    writeFileSync(file, JSON.stringify(counts));
+    writeFileSync(countsFile, JSON.stringify(counts));
   }
 };
