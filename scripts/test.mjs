@@ -17,8 +17,8 @@ const RED_FILES_MAX = 3;
 for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
 
 const wanted = process.argv.slice(2);
-let counts = await runJest(wanted);
-if (wanted.length === 0) counts = await onceMore(counts);
+const first = await runJest(wanted);
+const counts = wanted.length === 0 ? await onceMore(first) : first;
 if (counts.skipped > 0) process.stdout.write(`${counts.skipped} skipped\n`);
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
 rmSync(folder, { recursive: true, force: true });
@@ -51,15 +51,15 @@ async function runJest(args) {
  * A few red files of a whole run are played once more, alone: beside all the others a process may have been killed or
  * slowed at a moment that the test did not mean. Named either way; what says that money is not right stays red.
  */
-async function onceMore(first) {
-  const { red } = first;
-  if (red.length === 0 || red.length > RED_FILES_MAX || red.some(({ money }) => money)) return first;
+async function onceMore(whole) {
+  const { red } = whole;
+  if (red.length === 0 || red.length > RED_FILES_MAX || red.some(({ money }) => money)) return whole;
   process.stdout.write(`\nRed beside the others, played once more alone: ${red.map(({ file }) => file).join(' ')}\n`);
   const again = await runJest(['--runInBand', '--runTestsByPath', ...red.map(({ file }) => file)]);
   const names = red.filter(({ file }) => !again.red.some((still) => still.file === file)).map(({ file }) => file);
   if (names.length > 0) process.stdout.write(`UNSTEADY, to be mended: ${names.join(' ')}\n`);
   const passedBefore = red.reduce((sum, { passed }) => sum + passed, 0);
-  return { ...first, passed: first.passed - passedBefore + again.passed, failed: again.failed };
+  return { ...whole, passed: whole.passed - passedBefore + again.passed, failed: again.failed };
 }
 
 /** The environment without what would lead a test to a developer's own servers or settings. */

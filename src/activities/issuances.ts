@@ -5,7 +5,8 @@ import { raiseAlert, resolveAlert } from '../db/alerts.js';
 import { cardFee } from '../db/cards.js';
 import { failIssuance, submitIssuance, suspectIssuance } from '../db/finish-issuance.js';
 import { selectWaiting, type WaitingRow } from '../db/inbox.js';
-import { issuanceAlertKey, latestIssuance, readIssuanceForCall, touchIssuance } from '../db/issuances.js';
+import { raiseIssuanceAlert } from '../db/issuance-alert.js';
+import { latestIssuance, readIssuanceForCall, touchIssuance } from '../db/issuances.js';
 import { reserveIssuance } from '../db/reserve-issuance.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
@@ -112,8 +113,8 @@ async function nothingSent<T>(deps: ActivityDeps, of: OfCreate, work: () => Prom
     return await work();
   } catch (error) {
     const { config } = deps;
-    const mended = error instanceof KeyError && error.kind !== 'unavailable';
-    if (mended || of.tries >= config.SVERKA_UNKNOWN_ALERT_LOOKS) {
+    const needsPerson = error instanceof KeyError && error.kind !== 'unavailable';
+    if (needsPerson || of.tries >= config.SVERKA_UNKNOWN_ALERT_LOOKS) {
       // Perhaps it is the database that is away: then its own alerts tell.
       await tellUnsendable(deps, of).catch(() => undefined);
     }
@@ -127,15 +128,7 @@ async function tellUnsendable({ pool }: ActivityDeps, { id, traceId }: OfCreate)
   const detail =
     'An issuance cannot be sent to the issuer; the worker’s log says why. It goes on by itself once that is mended; ' +
     'erasing its cardholder ends it, and gives the money back.';
-  const subject = { type: 'issuance', id };
-  await raiseAlert(db, {
-    key: issuanceAlertKey({ id }),
-    kind: 'issuance_needs_person',
-    book,
-    subject,
-    detail,
-    traceId,
-  });
+  await raiseIssuanceAlert(db, { id, book }, { detail, traceId });
 }
 
 async function suspect(deps: ActivityDeps, of: OfIssuance): Promise<IssuanceSeen> {

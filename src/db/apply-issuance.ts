@@ -8,10 +8,10 @@ import {
   planIssuance,
 } from '../domain/issuance.js';
 import { type DecidedIssuance, type IssuanceChoice, planIssuanceDecision } from '../domain/issuance-decision.js';
-import { raiseAlert, resolveAlert } from './alerts.js';
 import { bookIssuance, type IssuanceBooking } from './book-issuance.js';
 import { closeDecision, openDecisions } from './decisions.js';
-import { hashSeenIssuance, issuanceAlertKey, isTaken, lockIssuance, noteIssuance } from './issuances.js';
+import { raiseIssuanceAlert, resolveIssuanceAlert } from './issuance-alert.js';
+import { hashSeenIssuance, isTaken, lockIssuance, noteIssuance } from './issuances.js';
 import { issueAgain } from './issue-again.js';
 import { mirrorCard } from './mirror-card.js';
 import type { Tx } from './transaction.js';
@@ -155,15 +155,9 @@ async function tellPeople(
 ): Promise<void> {
   if (record.flag !== null || record.needsOperator) {
     const why = record.flag ?? (record.state === 'pending' ? 'pending_too_long' : 'outcome_unknown');
-    await raiseAlert(tx, {
-      key: issuanceAlertKey(record),
-      kind: 'issuance_needs_person',
-      book: record.book,
-      subject: { type: 'issuance', id: record.id },
-      detail: `An issuance waits for a person (${why}): ask the issuer, then \`sverka issuances decide\`.`,
-      traceId,
-    });
+    const detail = `An issuance waits for a person (${why}): ask the issuer, then \`sverka issuances decide\`.`;
+    await raiseIssuanceAlert(tx, record, { detail, traceId });
   } else if (before.flag !== null || before.needsOperator) {
-    await resolveAlert(tx, issuanceAlertKey(record));
+    await resolveIssuanceAlert(tx, record);
   }
 }

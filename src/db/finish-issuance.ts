@@ -1,8 +1,8 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import { CARDHOLDER_ERASED, CREATE_UNANSWERED } from '../domain/issuance.js';
-import { resolveAlert } from './alerts.js';
 import { bookIssuance } from './book-issuance.js';
-import { issuanceAlertKey, lockIssuance, moveIssuance, passOn } from './issuances.js';
+import { resolveIssuanceAlert } from './issuance-alert.js';
+import { lockIssuance, moveIssuance, passOn } from './issuances.js';
 import type { Tx } from './transaction.js';
 import { walkIssuance } from './walk-issuance.js';
 
@@ -61,7 +61,7 @@ function suspect(tx: Tx, record: IssuanceRecord, { actor, traceId }: Who): Promi
 async function fail(tx: Tx, record: IssuanceRecord, of: Who & { readonly reason: string }): Promise<IssuanceRecord> {
   const { reason, actor, traceId } = of;
   const failed = await walkIssuance(tx, record, { to: 'failed', reason, actor, traceId });
-  if (record.needsOperator) await resolveAlert(tx, issuanceAlertKey(record));
+  if (record.needsOperator) await resolveIssuanceAlert(tx, record);
   await bookIssuance(tx, { finish: { of: failed, operation: 'release' }, hold: null }, traceId);
   return failed;
 }

@@ -229,11 +229,6 @@ export async function touchIssuance(db: Tx, id: string, needsOperator: boolean):
   return row;
 }
 
-/** Of the alert that an issuance waits for a person. */
-export function issuanceAlertKey({ id }: Pick<IssuanceRecord, 'id'>): string {
-  return `issuance:${id}`;
-}
-
 /** States that wait for somebody to ask. */
 const WAITING = "i.state in ('reserved', 'submitted', 'pending', 'unknown')";
 

@@ -10,6 +10,7 @@ import type { Flow } from './flow.js';
 import { differences, findRepeats, findViolations } from './invariants.js';
 import { decideUnknown } from './issuance-truth.js';
 import { type Load, startLoad } from './load.js';
+import { NOT_UNWELL } from './lost-answers.js';
 import { type ProductWorker, startProductWorker } from './product-worker.js';
 import { createRandom, shuffled } from './random.js';
 import type { DrillServers } from './servers.js';
@@ -27,8 +28,7 @@ const SETTINGS = {
   SVERKA_DEPOSIT_POLL_INTERVAL: '5s',
   SVERKA_ISSUANCE_POLL_INTERVAL: '3s',
   SVERKA_DATABASE_POOL: '20',
-  // The issuer is not unwell: each answer that the load has lost would count against him.
-  SVERKA_BREAKER_FAILURES: '1000',
+  ...NOT_UNWELL,
 };
 /** How long a kill waits for a moment at which it meets something. */
 const MOMENT_MS = 15_000;

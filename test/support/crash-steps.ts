@@ -54,36 +54,19 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
     attempt.steps += 1;
     return at({ activity, subject, number, label, commits });
   };
+  const calls = steppedClient(deps, tell);
   return {
     deps: {
       ...deps,
       pool: steppedPool(deps.pool, tell),
       custody: (of) => steppedClient(deps.custody(of), tell),
       issuer: (of) => steppedClient(deps.issuer(of), tell),
-      nudgeDeposit: async (input, how) => {
-        await tell('call nudgeDeposit');
-        return deps.nudgeDeposit(input, how);
-      },
-      startDepositAddress: async (input) => {
-        await tell('call startDepositAddress');
-        return deps.startDepositAddress(input);
-      },
-      nudgeIssuance: async (of) => {
-        await tell('call nudgeIssuance');
-        return deps.nudgeIssuance(of);
-      },
-      startIssuance: async (input) => {
-        await tell('call startIssuance');
-        return deps.startIssuance(input);
-      },
-      startCardLoad: async (input) => {
-        await tell('call startCardLoad');
-        return deps.startCardLoad(input);
-      },
-      startCardChange: async (input) => {
-        await tell('call startCardChange');
-        return deps.startCardChange(input);
-      },
+      nudgeDeposit: (...args) => calls.nudgeDeposit(...args),
+      startDepositAddress: (...args) => calls.startDepositAddress(...args),
+      nudgeIssuance: (...args) => calls.nudgeIssuance(...args),
+      startIssuance: (...args) => calls.startIssuance(...args),
+      startCardLoad: (...args) => calls.startCardLoad(...args),
+      startCardChange: (...args) => calls.startCardChange(...args),
     },
     activities: (real) =>
       wrapFunctions(

@@ -36,7 +36,8 @@ export async function makeBuyer(
   return { merchantId, cardholderId: await makeCardholderRow(world, merchantId, document), purse };
 }
 
-async function setFees({ tx }: Rows): Promise<void> {
+/** `FEE_CENTS` for either product in USD. */
+export async function setFees({ tx }: Rows): Promise<void> {
   await tx.query(
     `insert into sverka.card_fee (product, asset, amount, set_by)
        select p, 'USD', $1, 'test' from unnest(array['instant', 'async']) p on conflict do nothing`,

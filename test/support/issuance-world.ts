@@ -1,5 +1,7 @@
 import type pg from 'pg';
 import type { CardResource } from '../../src/contracts/card.js';
+import { issuanceReconcileScheduleId } from '../../src/contracts/ids.js';
+import type { IssuancePages } from '../../src/contracts/messages.js';
 import { acceptDeliveries, type Delivery } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
@@ -11,6 +13,7 @@ import { createRelayNudge } from '../../src/http/relay/nudge.js';
 import { startIssuerSimulator } from '../../src/providers/issuer/simulator.js';
 import { silentLog } from '../../src/telemetry/log.js';
 import { makeMerchant, type TestMerchant } from './gateway.js';
+import { setFees } from './issuance-rows.js';
 import { balanceOf, fund, openPurse, type Purse } from './journal-fixtures.js';
 import { type DrivenAnswer, TEST_SECRET, type Truth } from './simulated-custody.js';
 import { type GatewayAnswer, openWorldGateway, type WorldGateway } from './worker-gateway.js';
@@ -39,6 +42,8 @@ export interface IssuanceWorld {
   card(id: string): Promise<CardResource>;
   /** What stands in the merchant's wallet, in cents. */
   available(): Promise<bigint>;
+  /** Runs the reconciliation of the live account to its end. */
+  reconcile(): Promise<Omit<IssuancePages, 'after'>>;
   close(): Promise<void>;
 }
 
@@ -49,8 +54,6 @@ export interface IssueOptions {
   readonly prefer?: string;
   readonly merchant?: TestMerchant;
 }
-
-const FEE_CENTS = 100;
 
 /** `SVERKA_…` settings shorten waits; the merchant has `cents`, 1 000.00 USD unless said otherwise. */
 export async function openIssuanceWorld(
@@ -73,16 +76,13 @@ export async function openIssuanceWorld(
   front.to(relay.listener.url);
   const gateway = await openWorldGateway(world);
   const merchant = await makeMerchant(world.tx);
-  await world.owner.query(
-    `insert into sverka.card_fee (product, asset, amount, set_by) values ('instant', 'USD', $1, 'test'),
-       ('async', 'USD', $1, 'test')`,
-    [FEE_CENTS],
-  );
+  await setFees(world);
   const purse = await openPurse(world.owner, { asset: 'USD', merchantId: merchant.id });
   await fund(world.owner, purse, { wallet: options.cents ?? 100_000n });
   const drive = driver(simulator.url);
   const holders = new Map<string, string>();
   let people = 0;
+  let reconciled = 0;
   const it: IssuanceWorld = {
     world,
     issuer: { drive, truth: async () => (await drive('GET', '/_sim/truth')) as unknown as Truth },
@@ -112,6 +112,7 @@ export async function openIssuanceWorld(
     },
     card: async (id) => (await gateway.get(merchant, `/v1/cards/${id}`)).body as unknown as CardResource,
     available: () => balanceOf(world.owner, purse.wallet),
+    reconcile: () => reconcileLive(world, (reconciled += 1)),
     async close() {
       await gateway.close();
       await relay.close();
@@ -132,6 +133,15 @@ async function countOpen(pool: pg.Pool, olderThanMs: number): Promise<number> {
     [olderThanMs],
   );
   return rows[0]?.open ?? 0;
+}
+
+function reconcileLive({ temporal }: WorkerWorld, number: number): ReturnType<IssuanceWorld['reconcile']> {
+  const input = { book: 'live', provider: 'issuer', account: 'main-live' } as const;
+  return temporal.client.workflow.execute('issuanceReconcile', {
+    workflowId: `${issuanceReconcileScheduleId(input)}:${number}`,
+    taskQueue: temporal.taskQueue,
+    args: [input],
+  });
 }
 
 function issuerSettings(url: string): Record<string, string> {

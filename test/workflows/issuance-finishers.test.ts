@@ -1,4 +1,3 @@
-import { issuanceReconcileScheduleId } from '../../src/contracts/ids.js';
 import { type IssuanceWorld, openIssuanceWorld } from '../support/issuance-world.js';
 import { expectMoneyInvariants, expectNothingChanges } from '../support/money-invariants.js';
 import { eventually } from '../support/simulated-custody.js';
@@ -32,16 +31,6 @@ async function pending(key: string, product: 'instant' | 'async' = 'async') {
   return { cardId: answer.body.id, id: issuance.id, ref: made?.id ?? 'none' };
 }
 
-let runs = 0;
-async function reconcile(): Promise<unknown> {
-  const input = { book: 'live', provider: 'issuer', account: 'main-live' } as const;
-  return it.world.temporal.client.workflow.execute('issuanceReconcile', {
-    workflowId: `${issuanceReconcileScheduleId(input)}:${(runs += 1)}`,
-    taskQueue: it.world.temporal.taskQueue,
-    args: [input],
-  });
-}
-
 async function kindsOf(id: string): Promise<string[]> {
   const sql = 'select kind from ledger.movement where subject_id = $1 order by id';
   return (await it.world.tx.query<{ kind: string }>(sql, [id])).map(({ kind }) => kind);
@@ -55,23 +44,31 @@ async function eventsOf(cardId: string): Promise<string[]> {
 test('webhook, poll and two reconciliations finish it at once: one settle, the fee once [CASES G14]', async () => {
   const before = await it.available();
   const { cardId, id, ref } = await pending('all-at-once');
-  await Promise.all([it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { status: 'active' }), reconcile(), reconcile()]);
+  await Promise.all([
+    it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { status: 'active' }),
+    it.reconcile(),
+    it.reconcile(),
+  ]);
   await eventually(async () => (await it.card(cardId)).state === 'active');
   expect(await kindsOf(id)).toEqual(['issuance_hold', 'issuance_settle']);
   expect(before - (await it.available())).toBe(2_600n);
   expect(await eventsOf(cardId)).toEqual(['card.active']);
-  await expectNothingChanges(it.world.owner, reconcile);
+  await expectNothingChanges(it.world.owner, () => it.reconcile());
 });
 
 test('its failure comes by webhook, poll and reconciliation at once: one release, once [CASES G16]', async () => {
   const before = await it.available();
   const { cardId, id, ref } = await pending('declined-late');
-  await Promise.all([it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { status: 'declined' }), reconcile(), reconcile()]);
+  await Promise.all([
+    it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { status: 'declined' }),
+    it.reconcile(),
+    it.reconcile(),
+  ]);
   await eventually(async () => (await it.card(cardId)).state === 'failed');
   expect((await kindsOf(id)).filter((kind) => kind !== 'collect')).toEqual(['issuance_hold', 'issuance_release']);
   expect(await it.available()).toBe(before);
   expect(await eventsOf(cardId)).toEqual(['card.failed']);
-  await expectNothingChanges(it.world.owner, reconcile);
+  await expectNothingChanges(it.world.owner, () => it.reconcile());
   // Its key keeps leading to it: declined, with where to look.
   const again = await it.issue('declined-late', { product: 'async' });
   expect([again.status, again.body.code, again.headers.get('location')]).toEqual([
@@ -102,6 +99,6 @@ test.each([
 test('a record of another reference is not ours: nobody knows of a card, and the hold stays', async () => {
   const { cardId, id, ref } = await pending('other-reference');
   await it.issuer.drive('PATCH', `/_sim/cards/${ref}`, { reference: 'somebody-else', status: 'active' });
-  await reconcile();
+  await it.reconcile();
   expect([(await it.card(cardId)).state, await kindsOf(id)]).toEqual(['pending', ['issuance_hold']]);
 });

@@ -1,4 +1,3 @@
-import { issuanceReconcileScheduleId } from '../../src/contracts/ids.js';
 import { decideAs, makePerson, outcomeOf } from '../support/decisions.js';
 import { type IssuanceWorld, openIssuanceWorld } from '../support/issuance-world.js';
 import { expectMoneyInvariants } from '../support/money-invariants.js';
@@ -104,7 +103,7 @@ test('declared failed, it gives back what was set aside; the card that turns up 
   expect([failed.state, failed.reason, failed.issuance.state]).toEqual(['failed', 'declared_failed', 'failed']);
   expect(await it.available()).toBe(before);
   await show(hide);
-  await reconcile();
+  await it.reconcile();
   expect((await row(id)).state).toBe('found_late');
   expect(await it.available()).toBe(before);
   expect(await movementsOf(cardId)).toEqual(['issuance_hold', 'issuance_release']);
@@ -112,7 +111,7 @@ test('declared failed, it gives back what was set aside; the card that turns up 
   // A person has closed it at the issuer, and says so.
   expect(await decided(id, 'declare_failed')).toBe('applied: declare_failed');
   expect(await it.alerts('issuance_needs_person')).toBe(0);
-  await reconcile();
+  await it.reconcile();
   expect(await it.alerts('issuance_needs_person')).toBe(0);
 });
 
@@ -189,24 +188,15 @@ test('the reconciliation settles what a lost webhook left, and changes nothing w
     return faults.some(({ id, hits }) => id === dropping.id && hits > 0);
   });
   expect((await it.card(answer.body.id)).issuance.state).toBe('pending');
-  const first = await reconcile();
+  const first = await it.reconcile();
   expect(first.changed).toBeGreaterThan(0);
   expect(issuance.id).toBe((await it.card(answer.body.id)).issuance.id);
   expect((await it.card(answer.body.id)).state).toBe('active');
-  expect((await reconcile()).changed).toBe(0);
+  expect((await it.reconcile()).changed).toBe(0);
   await show(dropping.id);
 });
 
 interface Fault {
   readonly id: string;
   readonly hits: number;
-}
-
-async function reconcile(): Promise<{ read: number; changed: number; failed: number }> {
-  const input = { book: 'live', provider: 'issuer', account: 'main-live' } as const;
-  return it.world.temporal.client.workflow.execute('issuanceReconcile', {
-    workflowId: `${issuanceReconcileScheduleId(input)}:${(keys += 1)}`,
-    taskQueue: it.world.temporal.taskQueue,
-    args: [input],
-  });
 }

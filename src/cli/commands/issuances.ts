@@ -1,7 +1,8 @@
 import type { IssuanceRecord } from '../../contracts/card.js';
 import { isId } from '../../contracts/ids.js';
 import { findOpenAlert } from '../../db/alerts-listing.js';
-import { findIssuance, issuanceAlertKey, latestIssuance } from '../../db/issuances.js';
+import { issuanceAlertKey } from '../../db/issuance-alert.js';
+import { findIssuance, latestIssuance } from '../../db/issuances.js';
 import { listAllIssuances } from '../../db/issuances-listing.js';
 import { CARD_PRODUCTS } from '../../domain/card.js';
 import { ISSUANCE_STATES } from '../../domain/issuance.js';

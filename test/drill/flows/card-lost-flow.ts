@@ -1,6 +1,4 @@
 import { cardLoadInput } from '../../support/card-rows.js';
-import { eventually } from '../../support/simulated-custody.js';
-import type { WorkerWorld } from '../../support/worker-world.js';
 import {
   allAtIssuer,
   allOfOurs,
@@ -11,6 +9,7 @@ import {
   makeCards,
 } from '../card-truth.js';
 import type { Flow } from '../flow.js';
+import { losingAnswers, NOT_UNWELL } from '../lost-answers.js';
 import { startChanges, untilTold } from './card-change-flow.js';
 import { startLoads, untilLoaded } from './card-load-flow.js';
 
@@ -19,24 +18,20 @@ export const cardLostFlow: Flow = {
   name: 'card-lost',
   activities: ['databaseSuspectCardLoad', 'databaseSuspectCardChange'],
   atOnce: 18,
-  // The issuer is not unwell: each lost answer would count against him.
-  settings: { SVERKA_BREAKER_FAILURES: '1000' },
+  settings: NOT_UNWELL,
   async arrange(world, count) {
     const loads = (await makeCards(world, count)).map((card) => cardLoadInput(card, 'a load', '1000'));
     const closes: DecidedChange[] = [];
     for (const card of await makeCards(world, count)) closes.push(await decideChange(world, card, 'close'));
-    let fault: string | null = null;
+    const losing = losingAnswers(world, { path: '/v1/cards/*', count: 2 * count });
     return {
-      async start() {
-        const before = await posts(world);
-        fault = (await world.issuer.drive('POST', '/_sim/faults', { fault: 'lost_answer', match: POSTS })).id;
-        await startLoads(world, loads);
-        await startChanges(world, closes);
-        await eventually(async () => (await posts(world)) >= before + 2 * count);
-      },
+      start: () =>
+        losing.during(async () => {
+          await startLoads(world, loads);
+          await startChanges(world, closes);
+        }),
       async finish() {
-        if (fault !== null) await world.issuer.drive('DELETE', `/_sim/faults/${fault}`);
-        fault = null;
+        await losing.end();
         await Promise.all([untilLoaded(world, loads), untilTold(world, closes)]);
       },
       async again() {
@@ -48,11 +43,3 @@ export const cardLostFlow: Flow = {
   truth: allAtIssuer,
   ours: allOfOurs,
 };
-
-const POSTS = { method: 'POST', path: '/v1/cards/*' } as const;
-
-/** Of loads and changes: each is counted by its own path. */
-async function posts({ issuer }: WorkerWorld): Promise<number> {
-  const { requests } = await issuer.truth();
-  return Object.entries(requests).reduce((sum, [to, n]) => sum + (to.startsWith('POST /v1/cards/') ? n : 0), 0);
-}

@@ -13,6 +13,7 @@ import {
   untilIssued,
   wishCards,
 } from '../issuance-truth.js';
+import { NOT_UNWELL } from '../lost-answers.js';
 import { withWorker } from '../with-worker.js';
 
 /** A create of which nobody knows the end: a person declares it failed. */
@@ -22,9 +23,8 @@ export const issuanceDecisionFlow = decisionFlow('issuance-decision', declareFai
 export const issuanceLinkFlow = decisionFlow('issuance-link', link);
 
 function decisionFlow(name: string, decide: (world: WorkerWorld, row: IssuanceFacts) => Promise<void>): Flow {
-  const settings = { SVERKA_BREAKER_FAILURES: '1000' };
   const [truth, ours] = [cardsAtIssuer, cardsOfOurs];
-  return { name, activities: ['providerReadIssuance'], atOnce: 18, settings, arrange, truth, ours };
+  return { name, activities: ['providerReadIssuance'], atOnce: 18, settings: NOT_UNWELL, arrange, truth, ours };
 
   async function arrange(world: WorkerWorld, count: number): Promise<Subjects> {
     const inputs = await wishCards(world, count);
