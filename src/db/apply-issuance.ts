@@ -54,7 +54,7 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   await read.lockInbox?.(tx);
   const before = await lockIssuance(tx, read.id);
   if (read.ticket <= before.appliedTicket) return { outcome: 'stale', record: before };
-  const [decision] = await openDecisions<IssuanceChoice>(tx, { type: 'issuance', ids: [read.id] });
+  const decision = await decisionFor(tx, read);
   const planned = planIssuance(before, read.answer);
   const noted = await noteIssuance(tx, read.id, noteOf(before, read, planned));
   const linked = decision?.choice === 'link' ? read.named?.card : null;
@@ -80,6 +80,13 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   await bookIssuance(tx, { finish: finishOf(record, plan.to), hold: again }, read.traceId);
   const same = record.version === before.version && record.flag === before.flag && came === null;
   return { outcome: same ? 'unchanged' : 'changed', record };
+}
+
+/** The open decision; one that came while this was read, and names a card, waits for the read that its nudge asks for. */
+async function decisionFor(tx: Tx, read: IssuanceRead): Promise<Decision | undefined> {
+  const [decision] = await openDecisions<IssuanceChoice>(tx, { type: 'issuance', ids: [read.id] });
+  const unread = decision?.choice === 'link' && decision.argument !== read.named?.ref;
+  return unread ? undefined : decision;
 }
 
 function finishOf(of: IssuanceRecord, to: IssuancePlan['to']): IssuanceBooking['finish'] {
@@ -114,7 +121,6 @@ function planDecided(
 ): DecidedIssuance | string {
   if (planned.to !== null || !hashSeenIssuance(record).equals(decision.seenHash)) return 'what was seen has changed';
   if (read.againRefused !== undefined) return read.againRefused;
-  if (decision.choice === 'link' && read.named?.ref !== decision.argument) return 'the card it names was not read';
   const plan = planIssuanceDecision(record, decision.choice, read.named?.card ?? null);
   return taken && typeof plan !== 'string' ? 'that card is another issuance’s' : plan;
 }

@@ -1,11 +1,14 @@
-import type { CardRecord, IssuanceRecord } from '../contracts/card.js';
+import type { CardRecord } from '../contracts/card.js';
 import type { Book } from '../domain/books.js';
 import type { CardState } from '../domain/card.js';
-import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
+import { fromIssuanceJson, ISSUANCE_COLUMNS, type IssuanceJson } from './issuances.js';
 import { listQuery, type Scope, type Wanted } from './lists.js';
 import type { Tx } from './transaction.js';
 
-/** Everything of a card but its issuance, with what the journal says is loaded on it; alias `c`. */
+/**
+ * Everything of a card, with its newest issuance and what the journal says is loaded on it; alias `c`. One statement,
+ * so that card and issuance are of one moment: a card is never shown as pending beside an issuance that is settled.
+ */
 const cardsFrom = (
   table: string,
 ) => `select c.id, c.book, c.merchant_id as "merchantId", c.cardholder_id as "cardholderId", c.product,
@@ -14,32 +17,34 @@ const cardsFrom = (
     coalesce(b.balance, 0)::text as "loadedText",
     exists (select from sverka.card_change g where g.card_id = c.id and g.outcome is null) as changing,
     c.state, c.version, c.reason, c.created_at as "createdAt",
-    c.updated_at as "updatedAt"
+    c.updated_at as "updatedAt", to_jsonb(i) as "issuanceJson"
   from ${table} c
+  left join lateral (select ${ISSUANCE_COLUMNS} from sverka.issuance i where i.card_id = c.id
+    order by i.generation desc limit 1) i on true
   left join lateral (select e.balance from ledger.account a join ledger.entry e on e.account_id = a.id
     where a.book = c.book and a.merchant_id = c.merchant_id and a.customer_id is null and a.kind = 'card'
       and a.ref = c.id and a.asset = c.asset order by e.seq desc limit 1) b on true`;
 const CARD_SELECT = cardsFrom('sverka.card');
 
-type CardRow = Omit<CardRecord, 'loaded' | 'issuance'> & { loadedText: string };
+type CardRow = Omit<CardRecord, 'loaded' | 'issuance'> & { loadedText: string; issuanceJson: IssuanceJson | null };
 
 /** The merchant's own card of that id, in that book. */
 export async function findCard(db: Tx, of: Scope & { id: string }): Promise<CardRecord | null> {
   const params = [of.id, of.book, of.merchantId];
   const where = 'where c.id = $1 and c.book = $2 and c.merchant_id = $3';
-  return (await withIssuances(db, await db.query<CardRow>(`${CARD_SELECT} ${where}`, params)))[0] ?? null;
+  return (await db.query<CardRow>(`${CARD_SELECT} ${where}`, params)).map(toCardRecord)[0] ?? null;
 }
 
 /** The card of that id, whoever owns it: for the worker and for people of ours. */
 export async function readCard(db: Tx, id: string): Promise<CardRecord> {
-  const [record] = await withIssuances(db, await db.query<CardRow>(`${CARD_SELECT} where c.id = $1`, [id]));
-  if (!record) throw new Error(`Card ${id} does not exist, although its issuance does.`);
-  return record;
+  const [row] = await db.query<CardRow>(`${CARD_SELECT} where c.id = $1`, [id]);
+  if (!row) throw new Error(`Card ${id} does not exist, although its issuance does.`);
+  return toCardRecord(row);
 }
 
 export async function listCards(db: Tx, of: Scope, wanted: Wanted): Promise<CardRecord[]> {
   const { sql, params } = listQuery({ select: CARD_SELECT, table: 'sverka.card', alias: 'c' }, of, wanted);
-  return withIssuances(db, await db.query<CardRow>(sql, params));
+  return (await db.query<CardRow>(sql, params)).map(toCardRecord);
 }
 
 export interface NewCard extends Scope {
@@ -89,13 +94,11 @@ export interface CardMove {
   readonly actor: string;
   readonly traceId: string;
   readonly made?: MadeCard;
-  /** Its newest issuance, by a caller who has it under its lock; left out, it is read. */
-  readonly issuance?: IssuanceRecord;
 }
 
 /** Compare-and-set; answers the card as it is then, or null when it has left `from` meanwhile. */
 export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<CardRecord | null> {
-  const { made, issuance } = move;
+  const { made } = move;
   const [row] = await tx.query<CardRow>(
     `with moved as (
        update sverka.card set state = $3, version = version + 1, reason = $4, actor = $5, trace_id = $6,
@@ -117,8 +120,7 @@ export async function moveCard(tx: Tx, id: string, move: CardMove): Promise<Card
       made?.status ?? null,
     ],
   );
-  if (!row) return null;
-  return issuance ? toCardRecord(row, issuance) : ((await withIssuances(tx, [row]))[0] ?? null);
+  return row ? toCardRecord(row) : null;
 }
 
 /** Locks the card and reads it as it is then: before its issuance, its loads and its changes. */
@@ -181,21 +183,7 @@ export async function cardTerms(
   return { fee: row?.fee == null ? null : BigInt(row.fee), revision: row?.revision ?? null };
 }
 
-async function withIssuances(db: Tx, cards: readonly CardRow[]): Promise<CardRecord[]> {
-  if (cards.length === 0) return [];
-  const rows = await db.query<IssuanceRow>(
-    `select distinct on (i.card_id) ${ISSUANCE_COLUMNS} from sverka.issuance i where i.card_id = any ($1)
-     order by i.card_id, i.generation desc`,
-    [cards.map(({ id }) => id)],
-  );
-  const byCard = new Map(rows.map((row) => [row.cardId, toIssuanceRecord(row)]));
-  return cards.map((card) => {
-    const issuance = byCard.get(card.id);
-    if (!issuance) throw new Error(`Card ${card.id} has no issuance, although both are born together.`);
-    return toCardRecord(card, issuance);
-  });
-}
-
-function toCardRecord({ loadedText, ...card }: CardRow, issuance: IssuanceRecord): CardRecord {
-  return { ...card, loaded: BigInt(loadedText), issuance };
+function toCardRecord({ loadedText, issuanceJson, ...card }: CardRow): CardRecord {
+  if (issuanceJson === null) throw new Error(`Card ${card.id} has no issuance, although both are born together.`);
+  return { ...card, loaded: BigInt(loadedText), issuance: fromIssuanceJson(issuanceJson) };
 }

@@ -23,6 +23,18 @@ export function toIssuanceRecord({ loadText, feeText, ...row }: IssuanceRow): Is
   return { ...row, loadAmount: BigInt(loadText), feeAmount: BigInt(feeText) };
 }
 
+const MOMENTS = ['createdAt', 'updatedAt', 'submittedAt', 'settledAt', 'lastReadAt'] as const;
+type Moment = (typeof MOMENTS)[number];
+
+/** The same row inside another's, as JSON has it. */
+export type IssuanceJson = Omit<IssuanceRow, Moment | 'appliedTicket'> &
+  Record<Moment, string | null> & { appliedTicket: number };
+
+export function fromIssuanceJson({ appliedTicket, ...row }: IssuanceJson): IssuanceRecord {
+  const moments = MOMENTS.map((name) => [name, row[name] === null ? null : new Date(row[name])]);
+  return toIssuanceRecord({ ...row, appliedTicket: BigInt(appliedTicket), ...Object.fromEntries(moments) });
+}
+
 /** The issuance of that id, whoever owns it: for the worker and for people of ours. */
 export async function findIssuance(db: Tx, id: string): Promise<IssuanceRecord | null> {
   return first(await db.query(`select ${ISSUANCE_COLUMNS} from sverka.issuance i where i.id = $1`, [id]));

@@ -42,9 +42,9 @@ export async function walkIssuance(tx: Tx, record: IssuanceRecord, step: Issuanc
 }
 
 /** The card follows its newest issuance; one that was issued again meanwhile is not touched. */
-async function tellCard(tx: Tx, record: IssuanceRecord, move: Omit<CardMove, 'from' | 'issuance'>): Promise<void> {
+async function tellCard(tx: Tx, record: IssuanceRecord, move: Omit<CardMove, 'from'>): Promise<void> {
   if (!record.latest) return;
-  const card = await moveCard(tx, record.cardId, { ...move, from: ['pending'], issuance: record });
+  const card = await moveCard(tx, record.cardId, { ...move, from: ['pending'] });
   if (card) await insertEvents(tx, [cardEvent(card, `card.${card.state}`, move.traceId)]);
 }
 

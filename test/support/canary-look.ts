@@ -75,12 +75,23 @@ function files(state: string): Map<string, string> {
     for (const name of readdirSync(at)) {
       const path = join(at, name);
       if (at === state && /^(simulators|postgres.*|bundles)$/.test(name)) continue;
-      if (statSync(path).isDirectory()) read(path);
-      else if (statSync(path).isFile()) found.set(`file ${path.slice(state.length)}`, readFileSync(path, 'latin1'));
+      const kind = statSync(path, { throwIfNoEntry: false });
+      if (kind?.isDirectory()) read(path);
+      else if (kind?.isFile()) found.set(`file ${path.slice(state.length)}`, contentOf(path));
     }
   };
   read(state);
   return found;
+}
+
+/** Nothing of one that has gone since it was listed: SQLite's journal comes and goes. */
+function contentOf(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
 }
 
 async function pages(product: RunningProduct): Promise<Map<string, string>> {

@@ -2,6 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { runCli } from '../../src/cli/run-cli.js';
 import type { RunFile } from '../../src/local/run-file.js';
 import { REPOSITORY_ROOT } from './tree-files.js';
 
@@ -11,11 +14,12 @@ export interface Ended {
   readonly stderr: string;
 }
 
-/** The command line as a process of its own, in front of a run file in a folder of its own. */
+/** The command line, in front of a run file in a folder of its own. */
 export interface CommandLine {
   readonly state: string;
+  /** Runs one command in this process: the same code, without two seconds of start for each. */
   run(...args: string[]): Promise<Ended>;
-  /** The same while it runs: for signals. */
+  /** The same as a process of its own, while it runs: for signals, pipes and the start itself. */
   start(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ended> };
   /** The document that `--json` writes; throws with the output when the exit code is not `code` (default 0). */
   json(args: readonly string[], code?: number): Promise<Record<string, unknown>>;
@@ -30,18 +34,19 @@ export interface CommandLine {
 export function openCommandLine(run: Partial<RunFile> | null, env: Record<string, string> = {}): CommandLine {
   const state = mkdtempSync(join(tmpdir(), 'sverka-cli-'));
   const file = join(state, 'run.json');
-  const start = (args: readonly string[]) => startCli(args, { ...env, HOME: state, SVERKA_STATE_DIR: state });
+  const environment = { PATH: process.env['PATH'] ?? '', ...env, HOME: state, SVERKA_STATE_DIR: state };
+  const command = (args: readonly string[]) => runHere(args, environment);
   const commandLine: CommandLine = {
     state,
-    run: (...args) => start(args).ended,
-    start: (...args) => start(args),
+    run: (...args) => command(args),
+    start: (...args) => startCli(args, environment),
     async json(args, code = 0) {
-      const ended = await start([...args, '--json']).ended;
+      const ended = await command([...args, '--json']);
       if (ended.code !== code) throw new Error(`${args.join(' ')} ended with ${ended.code}:\n${ended.stderr}`);
       return JSON.parse(ended.stdout) as Record<string, unknown>;
     },
     async problem(args, code) {
-      const ended = await start([...args, '--json']).ended;
+      const ended = await command([...args, '--json']);
       expect({ args, code: ended.code, stdout: ended.stdout }).toEqual({ args, code, stdout: '' });
       return JSON.parse(ended.stderr) as Record<string, unknown>;
     },
@@ -63,10 +68,22 @@ export function runWithConsole(consoleUrl: string): Partial<RunFile> {
   return { version: 1, ready: true, databaseUrls: { console: consoleUrl } as RunFile['databaseUrls'] };
 }
 
+async function runHere(args: readonly string[], env: Record<string, string>): Promise<Ended> {
+  const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+  stdin.end();
+  const written = Promise.all([text(stdout), text(stderr)]);
+  // No terminal, like the pipes of a child.
+  const code = await runCli({ args, env, stdin, stdout, stderr } as unknown as Parameters<typeof runCli>[0]);
+  stdout.end();
+  stderr.end();
+  const [out, err] = await written;
+  return { code, stdout: out, stderr: err };
+}
+
 function startCli(args: readonly string[], env: Record<string, string>): ReturnType<CommandLine['start']> {
   const child = spawn(process.execPath, ['bin/sverka.mjs', ...args], {
     cwd: REPOSITORY_ROOT,
-    env: { PATH: process.env['PATH'] ?? '', ...env },
+    env,
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const output = { stdout: '', stderr: '' };
