@@ -82,7 +82,7 @@ export async function applyIssuance(tx: Tx, read: IssuanceRead): Promise<Applied
   return { outcome: same ? 'unchanged' : 'changed', record };
 }
 
-/** The open decision; one that came while this was read, and names a card, waits for the read that its nudge asks for. */
+/** The open decision; one that came while this was read and names a card waits for the read that its nudge asks for. */
 async function decisionFor(tx: Tx, read: IssuanceRead): Promise<Decision | undefined> {
   const [decision] = await openDecisions<IssuanceChoice>(tx, { type: 'issuance', ids: [read.id] });
   const unread = decision?.choice === 'link' && decision.argument !== read.named?.ref;

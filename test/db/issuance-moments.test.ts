@@ -16,7 +16,7 @@ afterAll(async () => {
   await world.close();
 });
 
-test('a card and its issuance are read as of one moment, though it fails between two statements of the reader', async () => {
+test('a card and its issuance are read as of one moment, though it fails between two statements', async () => {
   const buyer = await makeBuyer(world);
   const input = issuanceInput(buyer, 'torn');
   await createIssuanceActivities(world.deps).databaseReserveIssuance(input);
@@ -40,7 +40,7 @@ test('a card and its issuance are read as of one moment, though it fails between
   expect([after?.state, after?.issuance.state]).toEqual(['failed', 'failed']);
 });
 
-test('a decision to link that comes while the issuer is asked waits for the read of its card, and is not void', async () => {
+test('a decision to link that comes while the issuer is asked waits for the read of its card', async () => {
   const activities = createIssuanceActivities(world.deps);
   const input = issuanceInput(await makeBuyer(world), 'decided meanwhile');
   await activities.databaseReserveIssuance(input);
