@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +36,7 @@ async function depositAddress(network: string): Promise<string> {
     headers: {
       authorization: `Bearer ${merchant?.apiKey}`,
       'content-type': 'application/json',
-      'idempotency-key': String(Math.random()),
+      'idempotency-key': randomUUID(),
     },
     body: JSON.stringify({ network }),
   });

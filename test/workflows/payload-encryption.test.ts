@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger } from '@temporalio/worker';
 import { nudgeDeposit } from '../../src/client/deposits.js';
@@ -59,7 +60,7 @@ async function readable({ temporal }: WorkerWorld, workflowId: string): Promise<
 
 async function failOnce(of: WorkerWorld): Promise<{ text: string; message: string | undefined }> {
   worker = await of.startWorker({ bundlePath: failing.path });
-  const input = depositInput(`cdp_${Math.random()}`);
+  const input = depositInput(`cdp_${randomUUID()}`);
   await nudgeDeposit(of.temporal, input, { start: true });
   const handle = of.temporal.client.workflow.getHandle(depositWorkflowId(input));
   const error = await handle.result().then(
