@@ -19,6 +19,9 @@ export default {
   globalTeardown: '<rootDir>/test/support/global-teardown.mjs',
   setupFiles: ['<rootDir>/test/support/setup.ts'],
   reporters: ['default', '<rootDir>/test/support/reporter.cjs'],
+  testSequencer: '<rootDir>/test/support/sequencer.cjs',
   maxWorkers: 2,
+  // Modules of a file are never given back: a process that has grown so much spends its time on collecting garbage.
+  workerIdleMemoryLimit: '900MB',
   testTimeout: 180_000,
 };

@@ -2,6 +2,7 @@ import { condition, continueAsNew, defineSignal, setHandler } from '@temporalio/
 import type { DepositActivities } from '../activities/deposits.js';
 import { type DepositInput, type DepositSeen, NUDGE_SIGNAL, type Nudge } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
+import { isRunLong } from './run-length.js';
 import { createShow } from './show.js';
 
 const nudge = defineSignal<[Nudge]>(NUDGE_SIGNAL);
@@ -30,7 +31,8 @@ export async function deposit(input: DepositInput): Promise<DepositSeen> {
 
   let absentSince: number | null = input.absentSince ?? null;
   for (let reads = 0; ; reads += 1) {
-    if (reads === READS_PER_RUN) return continueAsNew<typeof deposit>({ ...input, traceId, absentSince });
+    if (reads === READS_PER_RUN || (reads > 0 && isRunLong()))
+      return continueAsNew<typeof deposit>({ ...input, traceId, absentSince });
     // Cleared before the read: a nudge that arrives during it asks for another.
     nudged = false;
     const absentMs = absentSince === null ? 0 : Date.now() - absentSince;
