@@ -820,6 +820,7 @@ create table sverka."user" (
   roles text[] not null,
   created_at timestamp with time zone not null default clock_timestamp(),
   disabled_at timestamp with time zone,
+  person text not null,
   constraint user_pkey PRIMARY KEY (id),
   constraint user_login_key UNIQUE (login),
   constraint user_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
@@ -827,6 +828,156 @@ create table sverka."user" (
   constraint user_id_check CHECK ((id ~ '^usr_[0-9a-z]{26}$'::text)),
   constraint user_login_check CHECK ((login ~ '^[a-z0-9._-]{1,64}$'::text)),
   constraint user_roles_check CHECK (((roles <@ ARRAY['requester'::text, 'operator'::text, 'approver'::text, 'admin'::text, 'auditor'::text]) AND (cardinality(roles) > 0)))
+); -- sverka_owner
+
+create table sverka.withdrawal (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  request_key text not null,
+  asset text not null,
+  amount numeric(38,0) not null,
+  fee_amount numeric(38,0) not null,
+  network text not null,
+  destination_id text not null,
+  address text not null,
+  tag text,
+  reference text,
+  terms integer not null default 1,
+  requested_by text not null,
+  expires_at timestamp with time zone not null,
+  route text,
+  approvals_needed integer,
+  payout_ref text,
+  payout_status text,
+  payout_fee_asset text,
+  payout_fee_amount numeric(38,0),
+  transaction_hash text,
+  proof_id text,
+  flag text,
+  needs_operator boolean not null default false,
+  swept_at timestamp with time zone,
+  applied_ticket bigint not null default 0,
+  submitted_by text,
+  submitted_at timestamp with time zone,
+  settled_at timestamp with time zone,
+  movement_ids text[] not null,
+  state text not null,
+  version integer not null default 1,
+  reason text,
+  actor text not null,
+  trace_id text,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  updated_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_pkey PRIMARY KEY (id),
+  constraint withdrawal_book_merchant_id_request_key_key UNIQUE (book, merchant_id, request_key),
+  constraint withdrawal_destination_id_fkey FOREIGN KEY (destination_id) REFERENCES sverka.withdrawal_destination(id),
+  constraint withdrawal_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint withdrawal_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES sverka."user"(id),
+  constraint withdrawal_amount_check CHECK (((amount > (0)::numeric) AND (amount <> 'NaN'::numeric))),
+  constraint withdrawal_approvals_needed_check CHECK (((approvals_needed >= 1) AND (approvals_needed <= 2))),
+  constraint withdrawal_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint withdrawal_fee_amount_check CHECK (((fee_amount >= (0)::numeric) AND (fee_amount <> 'NaN'::numeric))),
+  constraint withdrawal_flag_check CHECK ((flag = ANY (ARRAY['proof_mismatch'::text, 'payout_mismatch'::text]))),
+  constraint withdrawal_id_check CHECK ((id ~ '^wd_[0-9a-z]{26}$'::text)),
+  constraint withdrawal_movement_ids_check CHECK ((cardinality(movement_ids) >= 1)),
+  constraint withdrawal_payout_fee_amount_check CHECK (((payout_fee_amount >= (0)::numeric) AND (payout_fee_amount <> 'NaN'::numeric))),
+  constraint withdrawal_reference_check CHECK (((length(reference) >= 1) AND (length(reference) <= 140))),
+  constraint withdrawal_request_key_check CHECK (((length(request_key) >= 16) AND (length(request_key) <= 64))),
+  constraint withdrawal_route_check CHECK ((route = ANY (ARRAY['custody'::text, 'manual'::text]))),
+  constraint withdrawal_terms_check CHECK ((terms >= 1))
+); -- sverka_owner
+
+create table sverka.withdrawal_destination (
+  id text not null,
+  book text not null,
+  merchant_id text not null,
+  label text not null,
+  network text not null,
+  address text not null,
+  tag text,
+  added_by text not null,
+  usable_from timestamp with time zone not null,
+  removed_at timestamp with time zone,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_destination_pkey PRIMARY KEY (id),
+  constraint withdrawal_destination_added_by_fkey FOREIGN KEY (added_by) REFERENCES sverka."user"(id),
+  constraint withdrawal_destination_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint withdrawal_destination_address_check CHECK ((address ~ '^[!-~]{1,128}$'::text)),
+  constraint withdrawal_destination_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint withdrawal_destination_id_check CHECK ((id ~ '^wdd_[0-9a-z]{26}$'::text)),
+  constraint withdrawal_destination_label_check CHECK (((length(btrim(label)) >= 1) AND (length(btrim(label)) <= 140))),
+  constraint withdrawal_destination_tag_check CHECK ((tag ~ '^[!-~]{1,64}$'::text))
+); -- sverka_owner
+
+create table sverka.withdrawal_offer (
+  book text not null,
+  network text not null,
+  asset text not null,
+  fee_amount numeric(38,0) not null,
+  smallest_amount numeric(38,0) not null default 1,
+  two_approvals_from numeric(38,0) not null,
+  routes text[] not null,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_offer_pkey PRIMARY KEY (book, network, asset),
+  constraint withdrawal_offer_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint withdrawal_offer_fee_amount_check CHECK (((fee_amount >= (0)::numeric) AND (fee_amount <> 'NaN'::numeric))),
+  constraint withdrawal_offer_network_check CHECK ((network ~ '^[a-z][a-z0-9_]{0,31}$'::text)),
+  constraint withdrawal_offer_routes_check CHECK (((routes <@ ARRAY['custody'::text, 'manual'::text]) AND ((cardinality(routes) >= 1) AND (cardinality(routes) <= 2)))),
+  constraint withdrawal_offer_smallest_amount_check CHECK (((smallest_amount > (0)::numeric) AND (smallest_amount <> 'NaN'::numeric))),
+  constraint withdrawal_offer_two_approvals_from_check CHECK (((two_approvals_from > (0)::numeric) AND (two_approvals_from <> 'NaN'::numeric)))
+); -- sverka_owner
+
+create table sverka.withdrawal_policy (
+  book text not null,
+  cooling_off interval not null default '24:00:00'::interval,
+  expires_after interval not null default '3 days'::interval,
+  set_by text not null,
+  set_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_policy_pkey PRIMARY KEY (book),
+  constraint withdrawal_policy_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text]))),
+  constraint withdrawal_policy_cooling_off_check CHECK ((cooling_off >= '00:00:00'::interval)),
+  constraint withdrawal_policy_expires_after_check CHECK ((expires_after > '00:00:00'::interval))
+); -- sverka_owner
+
+create table sverka.withdrawal_proof (
+  id text not null,
+  withdrawal_id text not null,
+  transaction_hash text,
+  file_name text,
+  file_type text,
+  file bytea,
+  file_hash bytea,
+  added_by text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_proof_pkey PRIMARY KEY (id),
+  constraint withdrawal_proof_added_by_fkey FOREIGN KEY (added_by) REFERENCES sverka."user"(id),
+  constraint withdrawal_proof_withdrawal_id_fkey FOREIGN KEY (withdrawal_id) REFERENCES sverka.withdrawal(id),
+  constraint withdrawal_proof_check CHECK ((num_nulls(file_name, file_type, file, file_hash) = ANY (ARRAY[0, 4]))),
+  constraint withdrawal_proof_check1 CHECK (((transaction_hash IS NOT NULL) OR (file IS NOT NULL))),
+  constraint withdrawal_proof_check2 CHECK (((file IS NULL) OR (file_hash = sha256(file)))),
+  constraint withdrawal_proof_file_check CHECK (((octet_length(file) >= 1) AND (octet_length(file) <= 5242880))),
+  constraint withdrawal_proof_file_hash_check CHECK ((octet_length(file_hash) = 32)),
+  constraint withdrawal_proof_file_name_check CHECK (((length(file_name) >= 1) AND (length(file_name) <= 140))),
+  constraint withdrawal_proof_file_type_check CHECK ((file_type = ANY (ARRAY['application/pdf'::text, 'image/png'::text, 'image/jpeg'::text]))),
+  constraint withdrawal_proof_id_check CHECK ((id ~ '^wdp_[0-9a-z]{26}$'::text)),
+  constraint withdrawal_proof_transaction_hash_check CHECK ((transaction_hash ~ '^[0-9A-Za-z]{16,128}$'::text))
+); -- sverka_owner
+
+create table sverka.withdrawal_terms (
+  withdrawal_id text not null,
+  terms integer not null,
+  amount numeric(38,0) not null,
+  fee_amount numeric(38,0) not null,
+  network text not null,
+  address text not null,
+  tag text,
+  requested_by text not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint withdrawal_terms_pkey PRIMARY KEY (withdrawal_id, terms),
+  constraint withdrawal_terms_requested_by_fkey FOREIGN KEY (requested_by) REFERENCES sverka."user"(id),
+  constraint withdrawal_terms_withdrawal_id_fkey FOREIGN KEY (withdrawal_id) REFERENCES sverka.withdrawal(id)
 ); -- sverka_owner
 
 
@@ -869,6 +1020,13 @@ CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state =
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
+CREATE INDEX withdrawal_created ON sverka.withdrawal USING btree (created_at DESC, id DESC);
+CREATE UNIQUE INDEX withdrawal_destination_once ON sverka.withdrawal_destination USING btree (book, merchant_id, network, address, COALESCE(tag, ''::text)) WHERE (removed_at IS NULL);
+CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash) WHERE (transaction_hash IS NOT NULL);
+CREATE INDEX withdrawal_merchant ON sverka.withdrawal USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX withdrawal_payout ON sverka.withdrawal USING btree (payout_ref) WHERE (payout_ref IS NOT NULL);
+CREATE INDEX withdrawal_proof_of ON sverka.withdrawal_proof USING btree (withdrawal_id, created_at);
+CREATE INDEX withdrawal_waiting ON sverka.withdrawal USING btree (created_at, id) WHERE (state = ANY (ARRAY['requested'::text, 'approved'::text, 'submitted'::text, 'unknown'::text]));
 
 -- Views
 
@@ -930,6 +1088,7 @@ CREATE TRIGGER keep_rows BEFORE TRUNCATE ON sverka.cardholder_key FOR EACH STATE
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.cardholder_member FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER guard_decision BEFORE INSERT ON sverka.decision FOR EACH ROW EXECUTE FUNCTION sverka.guard_decision(); -- enabled always
+CREATE TRIGGER guard_withdrawal_decision BEFORE INSERT ON sverka.decision FOR EACH ROW WHEN ((new.subject_type = 'withdrawal'::text)) EXECUTE FUNCTION sverka.guard_withdrawal_decision(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.decision_outcome FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('deposit'); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.deposit FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('deposit'); -- enabled always
@@ -950,6 +1109,13 @@ CREATE TRIGGER keep_posted BEFORE UPDATE ON sverka.ledger_import FOR EACH ROW WH
 CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.ledger_import FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.movement_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.request FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER own_person BEFORE INSERT ON sverka."user" FOR EACH ROW EXECUTE FUNCTION sverka.own_person();
+CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.withdrawal FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('withdrawal'); -- enabled always
+CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.withdrawal FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('withdrawal'); -- enabled always
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.withdrawal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete(); -- enabled always
+CREATE TRIGGER keep_terms BEFORE UPDATE ON sverka.withdrawal FOR EACH ROW WHEN ((((old.asset IS DISTINCT FROM new.asset) OR (old.request_key IS DISTINCT FROM new.request_key)) OR (((((((((old.amount IS DISTINCT FROM new.amount) OR (old.fee_amount IS DISTINCT FROM new.fee_amount)) OR (old.network IS DISTINCT FROM new.network)) OR (old.destination_id IS DISTINCT FROM new.destination_id)) OR (old.address IS DISTINCT FROM new.address)) OR (old.tag IS DISTINCT FROM new.tag)) OR (old.terms IS DISTINCT FROM new.terms)) OR (old.requested_by IS DISTINCT FROM new.requested_by)) AND ((old.state <> 'requested'::text) OR (new.state <> 'requested'::text) OR (new.terms <> (old.terms + 1)) OR (new.version <> (old.version + 1)))) OR ((old.route IS DISTINCT FROM new.route) AND (old.state <> 'requested'::text)) OR ((old.submitted_at IS DISTINCT FROM new.submitted_at) AND (old.submitted_at IS NOT NULL)))) EXECUTE FUNCTION sverka.refuse_new_terms(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.withdrawal_proof FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.withdrawal_terms FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 
 -- Functions
 
@@ -1251,6 +1417,231 @@ begin
 end $function$
 ; -- sverka_ledger_owner
 
+CREATE OR REPLACE FUNCTION sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text)
+ RETURNS sverka.withdrawal_destination
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare made sverka.withdrawal_destination;
+begin
+  perform sverka.require_requester(by_user, of_merchant);
+  insert into sverka.withdrawal_destination (id, book, merchant_id, label, network, address, tag, added_by, usable_from)
+    select sverka.new_id('wdd'), of_book, of_merchant, with_label, of_network, with_address, with_tag, by_user,
+      clock_timestamp() + p.cooling_off from sverka.withdrawal_policy p where p.book = of_book
+    on conflict (book, merchant_id, network, address, coalesce(tag, '')) where removed_at is null do nothing
+    returning * into made;
+  if made.id is null then
+    select * into made from sverka.withdrawal_destination d where d.book = of_book and d.merchant_id = of_merchant
+      and d.network = of_network and d.address = with_address and coalesce(d.tag, '') = coalesce(with_tag, '')
+      and d.removed_at is null;
+  end if;
+  return made;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare proof text := sverka.new_id('wdp');
+begin
+  if not exists (select from sverka."user" u join sverka.decision_right r on r.role = any (u.roles)
+      where u.id = by_user and u.disabled_at is null and (r.subject_type, r.choice) = ('withdrawal', 'complete')) then
+    raise exception 'this person adds no proof' using errcode = 'SV403';
+  end if;
+  insert into sverka.withdrawal_proof
+    (id, withdrawal_id, transaction_hash, file_name, file_type, file, file_hash, added_by)
+    values (proof, the_withdrawal, with_hash, with_name, with_type, with_file, sha256(with_file), by_user);
+  return proof;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.amount_json(minor numeric, of_asset text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select jsonb_build_object('amount', round(minor / power(10::numeric, a.decimals::numeric), a.decimals)::text,
+      'asset', a.code)
+    from ledger.asset a where a.code = of_asset;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text)
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal; d sverka.decision; proof sverka.withdrawal_proof; why text;
+  operations text[] := '{}'; detail text;
+begin
+  select * into before from sverka.withdrawal x where x.id = the_withdrawal for no key update;
+  if not found then raise exception 'there is no withdrawal %', the_withdrawal using errcode = 'P0002'; end if;
+  select * into d from sverka.decision x where x.subject_type = 'withdrawal' and x.subject_id = before.id
+    and not exists (select from sverka.decision_outcome o where o.decision_id = x.id) order by x.created_at, x.id limit 1;
+  if not found then return null; end if;
+  w := before;
+  w.actor := 'user:' || d.user_id; w.trace_id := coalesce(d.trace_id, trace); w.needs_operator := false;
+  detail := d.choice;
+  why := case
+    when d.seen_hash <> sverka.withdrawal_hash(before) then 'what was seen has changed'
+    when not exists (select from sverka."user" u join sverka.decision_right r on r.role = any (u.roles)
+      where u.id = d.user_id and u.disabled_at is null and (r.subject_type, r.choice) = ('withdrawal', d.choice))
+      then 'this person may not decide it any more' end;
+  if why is null then
+    case d.choice
+      when 'approve' then
+        why := case
+          when before.state <> 'requested' then 'it is not asked for any more'
+          when before.expires_at <= clock_timestamp() then 'the request has expired'
+          when not exists (select from sverka.withdrawal_offer o where o.book = w.book and o.network = w.network
+            and o.asset = w.asset and d.argument = any (o.routes)) then 'it cannot be paid out that way'
+          when before.route <> d.argument then 'the first approval is of another way to pay'
+          when exists (select from sverka.decision e join sverka.decision_outcome o on o.decision_id = e.id
+            join sverka."user" u on u.id = e.user_id join sverka."user" v on v.id = d.user_id
+            where e.subject_type = 'withdrawal' and e.subject_id = w.id and e.choice = 'approve'
+              and e.seen_hash = d.seen_hash and o.outcome = 'applied' and u.person = v.person)
+            then 'this person has approved it already' end;
+        w.route := d.argument;
+        if why is null and sverka.withdrawal_approvals(w, d.id) = 0 then why := 'this person may not approve it'; end if;
+        if why is null and sverka.withdrawal_approvals(w, d.id) >= sverka.withdrawal_approvals_needed(w) then
+          w.state := 'approved'; w.reason := null; w.approvals_needed := sverka.withdrawal_approvals_needed(w);
+        else
+          detail := 'approve: the first of two';
+        end if;
+      when 'reject' then
+        if before.state <> 'requested' then why := 'it is not asked for any more'; end if;
+        w.state := 'rejected'; w.reason := d.reason; operations := array['release'];
+      when 'cancel' then
+        if before.state <> 'approved' then why := 'it is paid out already'; end if;
+        w.state := 'cancelled'; w.reason := d.reason; operations := array['release'];
+      when 'pay' then
+        why := case when before.state <> 'approved' then 'it is not approved, or paid out already'
+          when before.route <> 'manual' then 'the custodian pays it' else sverka.approval_missing(before) end;
+        w.state := 'submitted'; w.submitted_by := w.actor; w.submitted_at := clock_timestamp(); w.reason := null;
+      when 'complete' then
+        select * into proof from sverka.withdrawal_proof p where p.id = d.argument and p.withdrawal_id = w.id;
+        why := case
+          when proof.id is null then 'there is no such proof'
+          when not (before.state = 'unknown' or before.state = 'submitted' and before.route = 'manual')
+            then 'it does not wait for a proof' else sverka.approval_missing(before) end;
+        if why is null then
+          w.transaction_hash := proof.transaction_hash; w.proof_id := proof.id;
+          if proof.transaction_hash is not null and not sverka.is_that_payout(w, transfer) then
+            why := 'the transaction is not this payout';
+            w.flag := 'proof_mismatch'; w.needs_operator := true;
+          else
+            w.state := 'completed'; w.flag := null; w.reason := null; operations := array['settle', 'fee'];
+          end if;
+        end if;
+      when 'fail' then
+        why := case
+          when not (before.state = 'unknown' or before.state = 'submitted' and before.route = 'manual')
+            then 'it does not wait for that'
+          when before.flag is not null then 'what was paid has to be cleared up first'
+          when before.state = 'unknown' and before.payout_ref is not null then 'the custodian shows its payout' end;
+        w.state := 'failed'; w.reason := 'declared_failed'; operations := array['release'];
+      else raise exception 'no decision %', d.choice using errcode = '22023';
+    end case;
+  end if;
+  if why is not null then
+    if w.flag is distinct from before.flag then
+      before.flag := w.flag; before.needs_operator := true;
+      perform sverka.raise_alert('withdrawal:' || w.id, 'proof_mismatch', w.book, 'withdrawal', w.id,
+        'The proof of a payout is not what was approved: compare the two, and complete it with the right one.', trace);
+    end if;
+    w := before;
+    operations := '{}';
+  elsif w.state <> before.state then
+    perform sverka.resolve_alert('withdrawal:' || w.id);
+  end if;
+  w := sverka.move_withdrawal(before, w, operations);
+  insert into sverka.decision_outcome (decision_id, outcome, detail, trace_id)
+    values (d.id, case when why is null then 'applied' else 'void' end, coalesce(why, detail), trace);
+  return w;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text)
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal; operations text[] := '{}'; said text := payout->>'status';
+begin
+  select * into before from sverka.withdrawal x where x.id = the_withdrawal for no key update;
+  if ticket <= before.applied_ticket or before.route is distinct from 'custody'
+      or before.state not in ('submitted', 'unknown', 'failed') then
+    return before;
+  end if;
+  w := before;
+  w.actor := 'worker:custody'; w.trace_id := trace;
+  w.applied_ticket := nextval('sverka.read_ticket');
+  if payout is not null then
+    w.payout_ref := payout->>'id'; w.payout_status := said;
+    w.transaction_hash := coalesce(payout->>'tx_hash', w.transaction_hash);
+    w.payout_fee_asset := payout->>'fee_asset'; w.payout_fee_amount := (payout->>'fee_amount')::numeric;
+  end if;
+  if before.state = 'failed' then
+    -- Given back, and paid after all: taken back, for ever once.
+    if said in ('broadcast', 'completed') and before.payout_ref is null then
+      w.state := 'found_late'; w.reason := 'paid_after_failure'; w.needs_operator := true;
+      operations := array['take_back', 'fee'];
+      perform sverka.raise_alert('withdrawal:' || w.id, 'found_late', w.book, 'withdrawal', w.id,
+        'A payout turned up after its money was given back; it was taken back. Ask the custodian how that came.', trace);
+    elsif payout is null or said = 'failed' then
+      return before;
+    end if;
+  elsif declined is not null then
+    if before.state = 'submitted' and before.payout_ref is null then
+      w.state := 'failed'; w.reason := declined; operations := array['release'];
+    end if;
+  elsif said = 'failed' then
+    w.state := 'failed'; w.reason := 'payout_failed'; w.needs_operator := false; operations := array['release'];
+  elsif said = 'completed' and transfer is not null then
+    if sverka.is_that_payout(w, transfer) then
+      if sverka.approval_missing(before) is not null then
+        raise exception 'withdrawal %: its approvals do not stand any more', w.id using errcode = 'insufficient_privilege';
+      end if;
+      w.state := 'completed'; w.reason := null; w.flag := null; w.needs_operator := false;
+      operations := array['settle', 'fee'];
+    else
+      w.flag := 'payout_mismatch'; w.needs_operator := true;
+      perform sverka.raise_alert('withdrawal:' || w.id, 'payout_mismatch', w.book, 'withdrawal', w.id,
+        'What the custodian paid is not what was approved: compare the two with him; its money stays held.', trace);
+    end if;
+  elsif needs_person and not before.needs_operator then
+    w.needs_operator := true;
+    perform sverka.raise_alert('withdrawal:' || w.id, 'outcome_unknown', w.book, 'withdrawal', w.id,
+      'It is not known whether the custodian paid: look there by this id, then complete it with proof or declare it '
+      || 'failed in the console.', trace);
+  end if;
+  if w.state <> before.state and w.state in ('completed', 'failed') then
+    perform sverka.resolve_alert('withdrawal:' || w.id);
+  end if;
+  return sverka.move_withdrawal(before, w, operations);
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.approval_missing(w sverka.withdrawal)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case when w.approvals_needed is null or sverka.withdrawal_approvals(w, null) < w.approvals_needed
+    then 'its approvals do not stand any more' end;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.audit_bytes(a sverka.audit)
  RETURNS bytea
  LANGUAGE sql
@@ -1356,6 +1747,53 @@ AS $function$
     select letter, p.id, p.book, with_reason, with_attempts, with_trace from parked p
     on conflict (inbox_id) do update set reason = excluded.reason, attempts = l.attempts + excluded.attempts,
       trace_id = excluded.trace_id, closed_at = null, closed_how = null;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.cancel_withdrawal(the_withdrawal text, of_book text, of_merchant text, by_user text, seen_version integer, trace text, OUT answer text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal;
+begin
+  perform sverka.require_requester(by_user, of_merchant);
+  select * into before from sverka.withdrawal x
+    where x.id = the_withdrawal and x.book = of_book and x.merchant_id = of_merchant for no key update;
+  if not found then answer := 'not_found'; return; end if;
+  if before.state <> 'requested' or before.version <> seen_version
+      or sverka.withdrawal_is_being_decided(before.id) then
+    answer := 'stale';
+    return;
+  end if;
+  w := before;
+  w.state := 'cancelled'; w.reason := 'by_merchant'; w.actor := 'user:' || by_user; w.trace_id := trace;
+  perform sverka.move_withdrawal(before, w, array['release']);
+  answer := 'cancelled';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.claim_withdrawals(most integer, grace_ms double precision, lease_ms double precision, stranded_ms double precision)
+ RETURNS TABLE(id text, book text, merchant_id text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with due as (
+    select w.id from sverka.withdrawal w
+      where w.state in ('requested', 'approved', 'submitted', 'unknown')
+        and w.created_at < clock_timestamp() - grace_ms * interval '1 millisecond'
+        and (w.swept_at is null
+          or w.swept_at < clock_timestamp() - stranded_ms * interval '1 millisecond'
+          or w.swept_at < clock_timestamp() - lease_ms * interval '1 millisecond' and exists (
+            select from sverka.decision d where d.subject_type = 'withdrawal' and d.subject_id = w.id
+              and d.created_at < clock_timestamp() - grace_ms * interval '1 millisecond'
+              and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)))
+      order by w.swept_at nulls first, w.id limit most for no key update skip locked)
+  update sverka.withdrawal w set swept_at = clock_timestamp() from due where w.id = due.id
+    returning w.id, w.book, w.merchant_id;
 $function$
 ; -- sverka_owner
 
@@ -1483,6 +1921,72 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.edit_withdrawal(the_withdrawal text, of_book text, of_merchant text, by_user text, seen_version integer, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal; d sverka.withdrawal_destination; offered sverka.withdrawal_offer;
+  refused text;
+begin
+  perform sverka.require_requester(by_user, of_merchant);
+  select * into before from sverka.withdrawal x
+    where x.id = the_withdrawal and x.book = of_book and x.merchant_id = of_merchant for no key update;
+  if not found then answer := 'not_found'; return; end if;
+  if before.state <> 'requested' or before.version <> seen_version or before.expires_at <= clock_timestamp()
+      or sverka.withdrawal_is_being_decided(before.id) then
+    answer := 'stale';
+    return;
+  end if;
+  answer := sverka.withdrawal_refusal(of_book, of_merchant, before.asset, of_amount, the_destination);
+  if answer is not null then return; end if;
+  select * into d from sverka.withdrawal_destination x where x.id = the_destination;
+  select * into offered from sverka.withdrawal_offer o
+    where o.book = of_book and o.network = d.network and o.asset = before.asset;
+  if offered.fee_amount is distinct from seen_fee then answer := 'fee_changed'; return; end if;
+  begin
+    update sverka.withdrawal x set amount = of_amount, fee_amount = offered.fee_amount, network = d.network,
+        destination_id = d.id, address = d.address, tag = d.tag, reference = with_reference, terms = x.terms + 1,
+        version = x.version + 1, requested_by = by_user, route = null, actor = 'user:' || by_user, trace_id = trace
+      where x.id = before.id returning * into w;
+    update sverka.withdrawal x set movement_ids = x.movement_ids || array[
+        sverka.encode_id('mov', sverka.withdrawal_key(before, 'release')),
+        sverka.encode_id('mov', sverka.withdrawal_key(w, 'hold'))]
+      where x.id = w.id returning * into w;
+    insert into sverka.withdrawal_terms (withdrawal_id, terms, amount, fee_amount, network, address, tag, requested_by)
+      values (w.id, w.terms, w.amount, w.fee_amount, w.network, w.address, w.tag, by_user);
+    insert into sverka.audit
+      (book, merchant_id, subject_type, subject_id, from_state, to_state, version, actor, reason, trace_id)
+      values (w.book, w.merchant_id, 'withdrawal', w.id, w.state, w.state, w.version, w.actor, 'edited', trace);
+    before.trace_id := trace;
+    refused := sverka.post_withdrawal(array[before, w], array['release', 'hold']);
+    if refused is not null then raise exception 'refused' using errcode = 'SV001'; end if;
+  exception when sqlstate 'SV001' then
+    answer := case refused when 'guarded' then 'receivable_open' when 'insufficient' then 'insufficient_funds'
+      else refused end;
+    return;
+  end;
+  answer := 'edited';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.encode_id(prefix text, bytes bytea)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select prefix || '_' || string_agg(
+      substr('0123456789abcdefghjkmnpqrstvwxyz', substring(b.bits from 5 * n + 1 for 5)::bit(5)::int + 1, 1), ''
+      order by n)
+    from (select B'00' || ('x' || encode(substring(bytes from 1 for 16), 'hex'))::bit(128) as bits) b,
+      generate_series(0, 25) n
+    group by b.bits;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -1500,6 +2004,27 @@ begin
   where id = the_id;
   delete from sverka.cardholder_key where cardholder_id = the_id;
   return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.expire_withdrawal(the_withdrawal text, trace text)
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal;
+begin
+  select * into before from sverka.withdrawal x where x.id = the_withdrawal for no key update;
+  if before.state <> 'requested' or before.expires_at > clock_timestamp()
+      or sverka.withdrawal_is_being_decided(before.id) then
+    return before;
+  end if;
+  w := before;
+  w.state := 'cancelled'; w.reason := 'expired'; w.actor := 'worker:withdrawal'; w.trace_id := trace;
+  perform sverka.resolve_alert('withdrawal:' || w.id);
+  return sverka.move_withdrawal(before, w, array['release']);
 end $function$
 ; -- sverka_owner
 
@@ -1687,6 +2212,33 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.guard_withdrawal_decision()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if exists (select from sverka.withdrawal_terms t join sverka."user" asked on asked.id = t.requested_by
+      join sverka."user" decides on decides.id = new.user_id
+      where t.withdrawal_id = new.subject_id and asked.person = decides.person) then
+    raise exception 'this person asked for the withdrawal' using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.hash_parts(parts text[])
+ RETURNS bytea
+ LANGUAGE sql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sha256(string_agg(int4send(octet_length(p.bytes)) || p.bytes, ''::bytea order by p.place))
+    from (select convert_to(part, 'UTF8') as bytes, place from unnest(parts) with ordinality x(part, place)) p;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[])
  RETURNS text[]
  LANGUAGE plpgsql
@@ -1768,6 +2320,29 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.is_that_payout(w sverka.withdrawal, transfer jsonb)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select coalesce((transfer->>'status') = 'completed' and transfer->>'network' = w.network
+    and transfer->>'asset' = w.asset and transfer->>'to' = w.address
+    and coalesce(transfer->>'tag', '') = coalesce(w.tag, '') and (transfer->>'amount')::numeric = w.amount, false);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.join_persons(one text, other text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka."user" u set person = least(a.person, b.person) from sverka."user" a, sverka."user" b
+    where a.id = one and b.id = other and u.person in (a.person, b.person);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.keep_posted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1800,6 +2375,39 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.move_withdrawal(before sverka.withdrawal, after sverka.withdrawal, operations text[])
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare moved sverka.withdrawal := after; refused text;
+begin
+  moved.movement_ids := before.movement_ids || array(
+    select sverka.encode_id('mov', sverka.withdrawal_key(after, o)) from unnest(operations) o
+      where o <> 'fee' or coalesce(after.payout_fee_amount, 0) > 0);
+  update sverka.withdrawal w set
+      route = moved.route, approvals_needed = moved.approvals_needed, payout_ref = moved.payout_ref, payout_status = moved.payout_status,
+      payout_fee_asset = moved.payout_fee_asset, payout_fee_amount = moved.payout_fee_amount,
+      transaction_hash = moved.transaction_hash, proof_id = moved.proof_id, flag = moved.flag,
+      needs_operator = moved.needs_operator, applied_ticket = moved.applied_ticket, submitted_by = moved.submitted_by,
+      submitted_at = moved.submitted_at,
+      settled_at = case when moved.state in ('completed', 'failed', 'rejected', 'cancelled')
+        then coalesce(before.settled_at, clock_timestamp()) end,
+      movement_ids = moved.movement_ids, state = moved.state, reason = moved.reason, actor = moved.actor,
+      trace_id = moved.trace_id,
+      version = before.version + case when moved.state = before.state then 0 else 1 end
+    where w.id = before.id returning w.* into moved;
+  if moved.state <> before.state then perform sverka.tell_withdrawal(moved); end if;
+  if cardinality(operations) > 0 then
+    refused := sverka.post_withdrawal(array_fill(moved, array[cardinality(operations)]), operations);
+    if refused is not null then
+      raise exception 'withdrawal %: the journal did not take %: %', moved.id, operations, refused using errcode = 'SV001';
+    end if;
+  end if;
+  return moved;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.new_id(prefix text)
  RETURNS text
  LANGUAGE sql
@@ -1819,6 +2427,43 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.audit
+    (book, merchant_id, subject_type, subject_id, from_state, to_state, version, actor, reason, trace_id)
+    select w.book, w.merchant_id, 'withdrawal', w.id, w.state, w.state, w.version, 'user:' || u.id, 'refused: ' || why,
+      trace
+    from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.own_person()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  new.person := coalesce(new.person, new.id);
+  return new;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.payout_follower(of_book text, of_payout text)
+ RETURNS TABLE(id text, merchant_id text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select w.id, w.merchant_id from sverka.withdrawal w
+    where w.book = of_book and w.payout_ref = of_payout and w.state in ('submitted', 'unknown')
+    order by w.id limit 1;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.plain_hash(hash text)
  RETURNS text
  LANGUAGE sql
@@ -1827,6 +2472,84 @@ CREATE OR REPLACE FUNCTION sverka.plain_hash(hash text)
 AS $function$
   select case when hash ~* '^(0x)?[0-9a-f]+$' then lower(regexp_replace(hash, '^0x', '', 'i')) else hash end;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.post_withdrawal(ws sverka.withdrawal[], operations text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  w sverka.withdrawal; at int; fee numeric; fee_asset text; total numeric; collected numeric := 0; posted record;
+  ids bigint[]; wallet bigint; receivable bigint; hold bigint; clearing bigint; fees bigint;
+  fee_clearing bigint; fee_fees bigint;
+  keys bytea[] := '{}'; hashes bytea[] := '{}'; kinds text[] := '{}'; counts int[] := '{}'; gens int[] := '{}';
+  accounts bigint[] := '{}'; amounts numeric[] := '{}'; roles text[] := '{}';
+  l_accounts bigint[]; l_amounts numeric[]; l_roles text[]; kind text; owed_line int;
+begin
+  w := ws[1];
+  fee_asset := coalesce(w.payout_fee_asset, w.asset);
+  ids := ledger.open_accounts(array_fill(w.book, array[7]), array_fill(w.merchant_id, array[7]),
+    array_fill(null::text, array[7]), array['wallet', 'receivable', 'hold', 'clearing:payout', 'fees', 'clearing:payout', 'fees'],
+    array['', '', w.id, '', '', '', ''], array[w.asset, w.asset, w.asset, w.asset, w.asset, fee_asset, fee_asset]);
+  wallet := ids[1]; receivable := ids[2]; hold := ids[3]; clearing := ids[4]; fees := ids[5];
+  fee_clearing := ids[6]; fee_fees := ids[7];
+  for at in 1..cardinality(operations) loop
+    w := ws[at];
+    total := w.amount + w.fee_amount;
+    fee := coalesce(w.payout_fee_amount, 0);
+    case operations[at]
+      when 'hold' then
+        kind := 'withdrawal_hold';
+        l_accounts := array[wallet, hold, receivable]; l_amounts := array[-total, total, null];
+        l_roles := array['leg', 'leg', 'guard'];
+      when 'release' then
+        kind := 'withdrawal_release';
+        l_accounts := array[hold, wallet]; l_amounts := array[-total, total]; l_roles := array['leg', 'leg'];
+      when 'settle' then
+        kind := 'withdrawal_settle';
+        l_accounts := array[hold, clearing]; l_amounts := array[-total, w.amount]; l_roles := array['leg', 'leg'];
+      when 'take_back' then    -- paid after all, behind a release: never refused, what is not there is owed (R14)
+        kind := 'withdrawal_settle';
+        l_accounts := array[wallet, receivable, clearing]; l_amounts := array[-total, null, w.amount];
+        l_roles := array['leg', 'draw', 'leg'];
+        owed_line := cardinality(accounts) + 2;
+      when 'fee' then
+        if fee = 0 then continue; end if;
+        kind := 'withdrawal_fee';
+        l_accounts := array[fee_fees, fee_clearing]; l_amounts := array[-fee, fee]; l_roles := array['leg', 'leg'];
+    end case;
+    if operations[at] in ('settle', 'take_back') and w.fee_amount > 0 then
+      l_accounts := l_accounts || fees; l_amounts := l_amounts || w.fee_amount; l_roles := l_roles || 'leg'::text;
+    end if;
+    keys := keys || sverka.withdrawal_key(w, operations[at]); kinds := kinds || kind;
+    hashes := hashes || sverka.hash_parts(kind || array(
+      select unnest(array[a::text, coalesce(m::text, ''), r]) from unnest(l_accounts, l_amounts, l_roles) x(a, m, r)));
+    counts := counts || cardinality(l_accounts); gens := gens || w.terms;
+    accounts := accounts || l_accounts; amounts := amounts || l_amounts; roles := roles || l_roles;
+    if operations[at] = 'release' then
+      keys := keys || sverka.withdrawal_key(w, 'release:collect'); kinds := kinds || 'collect'::text;
+      hashes := hashes || sverka.hash_parts(array['collect', wallet::text, '', 'collect', receivable::text, '', 'collect']);
+      owed_line := cardinality(accounts) + 2;
+      counts := counts || 2; gens := gens || w.terms; accounts := accounts || wallet || receivable;
+      amounts := amounts || null::numeric || null::numeric; roles := roles || 'collect'::text || 'collect'::text;
+    end if;
+  end loop;
+  select p.outcomes, p.moved into posted from ledger.post_any_kind(keys, hashes, kinds, counts,
+    array_fill('withdrawal'::text, array[cardinality(keys)]), array_fill(w.id, array[cardinality(keys)]), gens,
+    array_fill(null::bytea, array[cardinality(keys)]), array_fill(w.reference, array[cardinality(keys)]),
+    accounts, amounts, roles, w.trace_id) p;
+  for at in 1..cardinality(keys) loop
+    if posted.outcomes[at] <> 'posted' and not (kinds[at] = 'collect' and posted.outcomes[at] = 'nothing') then
+      return posted.outcomes[at];
+    end if;
+  end loop;
+  if owed_line is not null then
+    perform sverka.tell_receivable(w, receivable, coalesce(posted.moved[owed_line], 0),
+      keys[array_position(kinds, case when 'take_back' = any (operations) then 'withdrawal_settle' else 'collect' end)]);
+  end if;
+  return null;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text)
@@ -1904,6 +2627,33 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sverka.raise_alert('withdrawal:' || w.id, 'withdrawal_waits', w.book, 'withdrawal', w.id,
+      case step when 'escalation' then 'A withdrawal has waited so long for its approval that it will soon expire.'
+        else 'A withdrawal waits for its approval.' end, trace)
+    from sverka.withdrawal w where w.id = the_withdrawal and w.state = 'requested';
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  perform sverka.require_requester(by_user, of_merchant);
+  update sverka.withdrawal_destination d set removed_at = clock_timestamp()
+    where d.id = the_destination and d.book = of_book and d.merchant_id = of_merchant and d.removed_at is null;
+  return found;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer)
  RETURNS record
  LANGUAGE plpgsql
@@ -1979,6 +2729,64 @@ begin
   on conflict (file_hash) do update set lines = excluded.lines, state = 'requested', problems = '[]',
     actor = excluded.actor, trace_id = excluded.trace_id, finished_at = null
     where i.state = 'refused';
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.request_withdrawal(of_book text, of_merchant text, by_user text, with_key text, of_asset text, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text, OUT withdrawal_id text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare w sverka.withdrawal; d sverka.withdrawal_destination; offered sverka.withdrawal_offer; refused text;
+begin
+  perform sverka.require_requester(by_user, of_merchant);
+  perform pg_advisory_xact_lock(hashtextextended(of_book || of_merchant || with_key, 0));
+  select k.id into withdrawal_id from sverka.withdrawal k
+    where k.book = of_book and k.merchant_id = of_merchant and k.request_key = with_key;
+  if found then answer := 'kept'; return; end if;
+  answer := sverka.withdrawal_refusal(of_book, of_merchant, of_asset, of_amount, the_destination);
+  if answer is not null then return; end if;
+  select * into d from sverka.withdrawal_destination x where x.id = the_destination;
+  select * into offered from sverka.withdrawal_offer o
+    where o.book = of_book and o.network = d.network and o.asset = of_asset;
+  if offered.fee_amount is distinct from seen_fee then answer := 'fee_changed'; return; end if;
+  w.id := sverka.new_id('wd');
+  begin
+    insert into sverka.withdrawal (id, book, merchant_id, request_key, asset, amount, fee_amount, network, destination_id,
+        address, tag, reference, requested_by, expires_at, movement_ids, state, actor, trace_id)
+      select w.id, of_book, of_merchant, with_key, of_asset, of_amount, offered.fee_amount, d.network, d.id, d.address,
+        d.tag, with_reference, by_user, clock_timestamp() + p.expires_after, array['mov_'], 'requested',
+        'user:' || by_user, trace
+      from sverka.withdrawal_policy p where p.book = of_book returning * into w;
+    update sverka.withdrawal x set movement_ids = array[sverka.encode_id('mov', sverka.withdrawal_key(w, 'hold'))]
+      where x.id = w.id returning * into w;
+    insert into sverka.withdrawal_terms (withdrawal_id, terms, amount, fee_amount, network, address, tag, requested_by)
+      values (w.id, w.terms, w.amount, w.fee_amount, w.network, w.address, w.tag, by_user);
+    perform sverka.tell_withdrawal(w);
+    refused := sverka.post_withdrawal(array[w], array['hold']);
+    if refused is not null then raise exception 'refused' using errcode = 'SV001'; end if;
+  exception when sqlstate 'SV001' then
+    answer := case refused when 'guarded' then 'receivable_open' when 'insufficient' then 'insufficient_funds'
+      else refused end;
+    return;
+  end;
+  answer := 'requested';
+  withdrawal_id := w.id;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.require_requester(user_id text, of_merchant text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka."user" u where u.id = user_id and u.merchant_id = of_merchant
+      and 'requester' = any (u.roles) and u.disabled_at is null) then
+    raise exception 'this person asks for nothing of that merchant' using errcode = 'SV403';
+  end if;
 end $function$
 ; -- sverka_owner
 
@@ -2121,6 +2929,79 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.withdrawal_offer as o
+    (book, network, asset, fee_amount, smallest_amount, two_approvals_from, routes, set_by)
+    values (of_book, of_network, of_asset, with_fee, with_smallest, with_two_from, with_routes, by_whom)
+  on conflict (book, network, asset) do update set fee_amount = excluded.fee_amount,
+    smallest_amount = excluded.smallest_amount, two_approvals_from = excluded.two_approvals_from,
+    routes = excluded.routes, set_by = excluded.set_by, set_at = clock_timestamp();
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.withdrawal_policy set cooling_off = with_cooling_off, expires_after = with_expires_after,
+    set_by = by_whom, set_at = clock_timestamp() where book = of_book;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text)
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal; missing text;
+begin
+  select * into before from sverka.withdrawal x where x.id = the_withdrawal for no key update;
+  w := before;
+  w.actor := 'worker:custody'; w.trace_id := trace;
+  if before.state = 'submitted' and before.route = 'custody' and before.submitted_by <> by_run then
+    if before.submitted_by = after_run then
+      w.submitted_by := by_run;
+      return sverka.move_withdrawal(before, w, '{}');
+    end if;
+    w.state := 'unknown'; w.reason := 'payout_unanswered';
+    return sverka.move_withdrawal(before, w, '{}');
+  end if;
+  if before.state is distinct from 'approved' or before.route <> 'custody' then return before; end if;
+  missing := sverka.approval_missing(before);
+  if missing is not null then
+    raise exception 'withdrawal %: %', before.id, missing using errcode = 'insufficient_privilege';
+  end if;
+  w.state := 'submitted'; w.reason := null; w.submitted_by := by_run; w.submitted_at := clock_timestamp();
+  return sverka.move_withdrawal(before, w, '{}');
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.suspect_withdrawal(the_withdrawal text, trace text)
+ RETURNS sverka.withdrawal
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare before sverka.withdrawal; w sverka.withdrawal;
+begin
+  select * into before from sverka.withdrawal x where x.id = the_withdrawal for no key update;
+  if before.state <> 'submitted' or before.route <> 'custody' then return before; end if;
+  w := before;
+  w.state := 'unknown'; w.reason := 'payout_unanswered'; w.actor := 'worker:custody'; w.trace_id := trace;
+  return sverka.move_withdrawal(before, w, '{}');
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -2147,6 +3028,42 @@ begin
   insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
     select * from unnest(ids, types, books, merchant_ids, subject_types, subject_ids, versions, bodies, trace_ids);
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.tell_receivable(w sverka.withdrawal, account bigint, change numeric, by_key bytea)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare balance numeric; alert_key text := 'receivable:' || account; movement text := sverka.encode_id('mov', by_key);
+begin
+  if change = 0 then return; end if;
+  select b.balance into balance from ledger.account_balance b where b.account_id = account;
+  if (balance - change = 0) = (balance = 0) then return; end if;
+  if balance = 0 then
+    perform sverka.resolve_alert(alert_key);
+  else
+    perform sverka.raise_alert(alert_key, 'receivable_open', w.book, 'merchant', w.merchant_id,
+      'An owner owes what could not be taken back. Money out is refused until it is settled; ask for it.', w.trace_id);
+  end if;
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+    values (sverka.new_id('evt'), case when balance = 0 then 'receivable.settled' else 'receivable.opened' end, w.book,
+      w.merchant_id, 'receivable', movement, 1, jsonb_build_object('object', 'receivable',
+        'owner', jsonb_build_object('type', 'merchant', 'id', w.merchant_id, 'ref', null),
+        'amount', sverka.amount_json(-balance, w.asset), 'movement_id', movement), w.trace_id);
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.tell_withdrawal(w sverka.withdrawal)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.event (id, type, book, merchant_id, subject_type, subject_id, version, data, trace_id)
+    select sverka.new_id('evt'), 'withdrawal.' || w.state, w.book, w.merchant_id, 'withdrawal', w.id, w.version,
+      sverka.withdrawal_json(w), w.trace_id
+    where w.state not in ('unknown', 'found_late');
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
@@ -2178,6 +3095,103 @@ begin
 end $procedure$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.withdrawal_approvals(w sverka.withdrawal, this_decision text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare seen sverka.withdrawal := w; given integer;
+begin
+  -- Nothing was known of a payout when it was approved.
+  seen.payout_ref := null; seen.flag := null;
+  select count(distinct u.person) into given from sverka.decision d join sverka."user" u on u.id = d.user_id
+    where d.subject_type = 'withdrawal' and d.subject_id = w.id and d.choice = 'approve' and d.argument = w.route
+      and d.seen_hash = sverka.withdrawal_hash(seen)
+      and (d.id = this_decision or exists (
+        select from sverka.decision_outcome o where o.decision_id = d.id and o.outcome = 'applied'))
+      and not exists (select from sverka.withdrawal_terms t join sverka."user" asked on asked.id = t.requested_by
+        where t.withdrawal_id = w.id and asked.person = u.person);
+  return given;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_approvals_needed(w sverka.withdrawal)
+ RETURNS integer
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case when w.amount >= o.two_approvals_from then 2 else 1 end from sverka.withdrawal_offer o
+    where o.book = w.book and o.network = w.network and o.asset = w.asset;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_hash(w sverka.withdrawal)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sverka.hash_parts(array[w.id, w.terms::text, w.amount::text, w.fee_amount::text, w.asset, w.network, w.address,
+    coalesce('=' || w.tag, 'null'), coalesce('=' || w.payout_ref, 'null'), coalesce('=' || w.flag, 'null')]);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_is_being_decided(the_withdrawal text)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select exists (select from sverka.decision d where d.subject_type = 'withdrawal' and d.subject_id = the_withdrawal
+    and not exists (select from sverka.decision_outcome o where o.decision_id = d.id));
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_json(w sverka.withdrawal)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select jsonb_build_object('object', 'withdrawal', 'id', w.id, 'state', w.state, 'version', w.version,
+    'reason', w.reason, 'amount', sverka.amount_json(w.amount, w.asset), 'fee', sverka.amount_json(w.fee_amount, w.asset),
+    'network', w.network, 'destination', w.address, 'transaction_hash', w.transaction_hash,
+    'movement_ids', to_jsonb(w.movement_ids),
+    'created_at', to_char(w.created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+    'updated_at', to_char(w.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_key(w sverka.withdrawal, operation text)
+ RETURNS bytea
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sverka.hash_parts(array[w.book, 'sverka', w.merchant_id, 'withdrawal', w.id, w.terms::text, operation]);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case
+      when d.id is null or d.removed_at is not null then 'destination_unknown'
+      when d.usable_from > clock_timestamp() then 'destination_cooling_off'
+      when o.asset is null then 'not_offered'
+      when of_amount < o.smallest_amount then 'amount_too_small' end
+    from (select 1) one
+    left join sverka.withdrawal_destination d
+      on d.id = the_destination and d.book = of_book and d.merchant_id = of_merchant
+    left join sverka.withdrawal_offer o on o.book = of_book and o.network = d.network and o.asset = of_asset;
+$function$
+; -- sverka_owner
+
 
 -- Grants on schemas
 
@@ -2199,9 +3213,11 @@ grant select on ledger.account to sverka_gateway;
 grant select on ledger.account to sverka_worker;
 grant select on ledger.account_balance to sverka_console;
 grant select on ledger.account_balance to sverka_gateway;
+grant select on ledger.account_balance to sverka_owner;
 grant select on ledger.account_balance to sverka_worker;
 grant select on ledger.asset to sverka_console;
 grant select on ledger.asset to sverka_gateway;
+grant select on ledger.asset to sverka_owner;
 grant select on ledger.asset to sverka_worker;
 grant select on ledger.entry to sverka_console;
 grant select on ledger.entry to sverka_gateway;
@@ -2300,9 +3316,33 @@ grant select on sverka.source to sverka_console;
 grant insert, select, update on sverka.source to sverka_worker;
 grant select on sverka.state_move to sverka_console;
 grant select on sverka.state_move to sverka_worker;
+grant select on sverka.withdrawal to sverka_cabinet;
+grant select on sverka.withdrawal to sverka_console;
+grant select on sverka.withdrawal to sverka_worker;
+grant select on sverka.withdrawal_destination to sverka_cabinet;
+grant select on sverka.withdrawal_destination to sverka_console;
+grant select on sverka.withdrawal_destination to sverka_worker;
+grant select on sverka.withdrawal_offer to sverka_cabinet;
+grant select on sverka.withdrawal_offer to sverka_console;
+grant select on sverka.withdrawal_offer to sverka_worker;
+grant select on sverka.withdrawal_policy to sverka_cabinet;
+grant select on sverka.withdrawal_policy to sverka_console;
+grant select on sverka.withdrawal_policy to sverka_worker;
+grant select on sverka.withdrawal_proof to sverka_console;
+grant select on sverka.withdrawal_terms to sverka_cabinet;
+grant select on sverka.withdrawal_terms to sverka_console;
+grant select on sverka.withdrawal_terms to sverka_worker;
 
 -- Grants on columns
 
+grant select on sverka.withdrawal_proof (added_by) to sverka_worker;
+grant select on sverka.withdrawal_proof (created_at) to sverka_worker;
+grant select on sverka.withdrawal_proof (file_hash) to sverka_worker;
+grant select on sverka.withdrawal_proof (file_name) to sverka_worker;
+grant select on sverka.withdrawal_proof (file_type) to sverka_worker;
+grant select on sverka.withdrawal_proof (id) to sverka_worker;
+grant select on sverka.withdrawal_proof (transaction_hash) to sverka_worker;
+grant select on sverka.withdrawal_proof (withdrawal_id) to sverka_worker;
 
 -- Grants on sequences
 
@@ -2311,14 +3351,22 @@ grant usage on sequence sverka.read_ticket to sverka_worker;
 -- Grants on functions
 
 grant execute on ledger.mark_verified(accounts bigint[], seqs bigint[], balances numeric[]) to sverka_worker;
+grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_owner;
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
+grant execute on ledger.post_any_kind(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_owner;
+grant execute on sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text) to sverka_cabinet;
+grant execute on sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea) to sverka_console;
+grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text) to sverka_worker;
+grant execute on sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
 grant execute on sverka.bury(letter text, of_inbox text, with_reason text, with_attempts integer, with_trace text) to sverka_worker;
+grant execute on sverka.cancel_withdrawal(the_withdrawal text, of_book text, of_merchant text, by_user text, seen_version integer, trace text, OUT answer text) to sverka_cabinet;
+grant execute on sverka.claim_withdrawals(most integer, grace_ms double precision, lease_ms double precision, stranded_ms double precision) to sverka_worker;
 grant execute on sverka.close_applied_dead_letters() to sverka_worker;
 grant execute on sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
@@ -2327,24 +3375,40 @@ grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_
 grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
 grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
 grant execute on sverka.decide_dead_letter(letter text, with_choice text) to sverka_worker;
+grant execute on sverka.edit_withdrawal(the_withdrawal text, of_book text, of_merchant text, by_user text, seen_version integer, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text) to sverka_cabinet;
 grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
+grant execute on sverka.expire_withdrawal(the_withdrawal text, trace text) to sverka_worker;
 grant execute on sverka.finish_ledger_import(of_hash bytea, with_state text, with_problems jsonb) to sverka_worker;
+grant execute on sverka.hash_parts(parts text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
+grant execute on sverka.join_persons(one text, other text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
+grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
+grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_relay;
+grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_worker;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
+grant execute on sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text) to sverka_worker;
+grant execute on sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text) to sverka_cabinet;
 grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
+grant execute on sverka.request_withdrawal(of_book text, of_merchant text, by_user text, with_key text, of_asset text, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text, OUT withdrawal_id text) to sverka_cabinet;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
 grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
+grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text) to sverka_console;
+grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
+grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
+grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
+grant execute on sverka.withdrawal_hash(w sverka.withdrawal) to sverka_console;
+grant execute on sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text) to sverka_cabinet;

@@ -11,6 +11,7 @@ import { keepStanding } from './client/keep-standing.js';
 import { startCardLoad } from './client/loads.js';
 import { ensureStanding } from './client/standing.js';
 import { connectTemporal, temporalConnection } from './client/temporal.js';
+import { nudgeWithdrawal } from './client/withdrawals.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { breakersCheck, postgresCheck, schemaCheck, standingCheck, temporalCheck } from './http/checks.js';
@@ -50,6 +51,7 @@ const deps: ActivityDeps = {
   startIssuance: (input) => startIssuance(temporal, input),
   startCardLoad: (input) => startCardLoad(temporal, input),
   startCardChange: (input) => startCardChange(temporal, input),
+  nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({

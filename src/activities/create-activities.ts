@@ -7,6 +7,8 @@ import { createInboxActivities } from './inbox.js';
 import { createIssuanceReadActivities } from './issuance-reads.js';
 import { createIssuanceActivities } from './issuances.js';
 import { createLoadActivities } from './loads.js';
+import { createPayoutActivities } from './payouts.js';
+import { createWithdrawalActivities } from './withdrawals.js';
 
 /** All activities of the worker, by registered name. */
 export function createActivities(deps: ActivityDeps) {
@@ -18,6 +20,8 @@ export function createActivities(deps: ActivityDeps) {
     ...createIssuanceReadActivities(deps),
     ...createLoadActivities(deps),
     ...createCardChangeActivities(deps),
+    ...createWithdrawalActivities(deps),
+    ...createPayoutActivities(deps),
     ...createCheckActivities(deps),
   };
 }

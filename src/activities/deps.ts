@@ -6,6 +6,7 @@ import type {
   DepositAddressInput,
   DepositInput,
   IssuanceInput,
+  WithdrawalInput,
 } from '../contracts/messages.js';
 import type { AccountOf } from '../providers/create-providers.js';
 import type { CustodyClient } from '../providers/custody/client.js';
@@ -38,4 +39,6 @@ export interface ActivityDeps {
   startCardLoad(input: CardLoadInput): Promise<void>;
   /** The same for a change of a card. */
   startCardChange(input: CardChangeInput): Promise<void>;
+  /** Begins a withdrawal's run where there is none, and asks the one that runs to look. */
+  nudgeWithdrawal(input: WithdrawalInput): Promise<void>;
 }

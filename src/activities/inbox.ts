@@ -1,4 +1,4 @@
-import type { DepositInput, IssuanceRef, SweepTurn, SweptPart } from '../contracts/messages.js';
+import type { DepositInput, IssuanceRef, PayoutRef, SweepTurn, SweptPart } from '../contracts/messages.js';
 import { raiseAlert, resolveAlertsExcept } from '../db/alerts.js';
 import { noteCheckRun } from '../db/check-runs.js';
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
@@ -13,6 +13,7 @@ import {
 import { findIssuanceOf } from '../db/issuances.js';
 import { seal } from '../db/seal.js';
 import { queriesOf } from '../db/transaction.js';
+import { findPayoutFollower } from '../db/withdrawals.js';
 import { newTraceId } from '../telemetry/trace.js';
 import { type Attempt, createAttempts, eachOf } from './attempts.js';
 import { applyDeadLetterDecisions } from './decisions.js';
@@ -24,6 +25,7 @@ import {
   restartDeposits,
   restartIssuances,
   restartLoads,
+  restartWithdrawals,
 } from './restart-stranded.js';
 
 export type InboxActivities = ReturnType<typeof createInboxActivities>;
@@ -68,6 +70,7 @@ export function createInboxActivities(deps: ActivityDeps) {
       const closedCards = await restartIssuances(deps, db, attempt);
       await restartLoads(deps, db, attempt);
       await restartCardChanges(deps, db, attempt);
+      await restartWithdrawals(deps, db, attempt);
       return { full: false, claimed: 0, closed, closedCards };
     },
 
@@ -103,7 +106,8 @@ async function nudgeEach(
   deps: ActivityDeps,
   rows: readonly ClaimedRow[],
   attempt: Attempt,
-): Promise<{ closed: DepositInput[]; closedCards: IssuanceRef[] }> {
+): Promise<{ closed: DepositInput[]; closedCards: IssuanceRef[]; payouts: PayoutRef[] }> {
+  const payouts: PayoutRef[] = [];
   const closed: DepositInput[] = [];
   const closedCards: IssuanceRef[] = [];
   const bySubject = new Map(rows.map((row) => [`${row.book} ${row.provider} ${row.endpoint} ${row.subjectRef}`, row]));
@@ -116,6 +120,11 @@ async function nudgeEach(
       // What the provider does not show has been absent since we heard of it.
       if (outcome === 'closed') closed.push({ ...input, absentSince: row.receivedAt.getTime() });
     }
+    if (row.subjectType === 'payout' && row.provider === 'custody') {
+      const follower = await findPayoutFollower(queriesOf(deps.pool), { book, ref });
+      if (follower === null) payouts.push({ book, account, ref, traceId });
+      else await attempt(() => deps.nudgeWithdrawal({ book, ...follower, traceId }));
+    }
     if (row.subjectType === 'card' && row.provider === 'issuer') {
       const of: IssuanceRef = { book, provider: 'issuer', account, ref, traceId };
       const record = await findIssuanceOf(queriesOf(deps.pool), of);
@@ -125,5 +134,5 @@ async function nudgeEach(
       if (outcome === 'closed') closedCards.push(of);
     }
   });
-  return { closed, closedCards };
+  return { closed, closedCards, payouts };
 }

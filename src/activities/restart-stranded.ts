@@ -15,9 +15,13 @@ import { readIssuance, strandedIssuances } from '../db/issuances.js';
 import { readLoad, strandedLoads } from '../db/loads.js';
 import { findRequest } from '../db/requests.js';
 import type { Tx } from '../db/transaction.js';
+import { claimWithdrawals } from '../db/withdrawals.js';
 import { newTraceId } from '../telemetry/trace.js';
 import { type Attempt, eachOf } from './attempts.js';
 import type { ActivityDeps } from './deps.js';
+
+const WITHDRAWALS_MAX = 100;
+const STRANDED_TIMES = 10;
 
 /** The rows are the truth: a waiting deposit whose workflow was lost gets one again, or is read by the sweep. */
 export async function restartDeposits(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<DepositInput[]> {
@@ -101,6 +105,16 @@ export async function restartCardChanges(deps: ActivityDeps, db: Tx, attempt: At
     const of = { book, provider, account, merchantId, cardId, number } as const;
     const input: CardChangeInput = { ...of, traceId: traceId ?? newTraceId() };
     await attempt(() => deps.startCardChange(input));
+  });
+}
+
+/** The same for a withdrawal, also for one whose decision nobody came for: a run that follows it is asked to look. */
+export async function restartWithdrawals(deps: ActivityDeps, db: Tx, attempt: Attempt): Promise<void> {
+  const { SVERKA_SWEEP_GRACE: graceMs, SVERKA_SWEEP_LEASE: leaseMs, SVERKA_STRANDED_AGE } = deps.config;
+  // Most wait for a person, for hours: each look costs a little.
+  const limits = { most: WITHDRAWALS_MAX, graceMs, leaseMs, strandedMs: SVERKA_STRANDED_AGE * STRANDED_TIMES };
+  await eachOf(await claimWithdrawals(db, limits), async (of) => {
+    await attempt(() => deps.nudgeWithdrawal({ ...of, traceId: newTraceId() }));
   });
 }
 

@@ -1,5 +1,6 @@
 import { DEPOSIT_CHOICES } from '../domain/deposit-decision.js';
 import { ISSUANCE_CHOICES } from '../domain/issuance-decision.js';
+import { WITHDRAWAL_CHOICES } from '../domain/withdrawal.js';
 
 /** What a person may decide, by subject; the choice is bound to what that person saw. */
 export const DECISION_CHOICES = {
@@ -7,6 +8,7 @@ export const DECISION_CHOICES = {
   issuance: ISSUANCE_CHOICES,
   /** `replay`: try it again, once; `abandon`: close it without an effect. */
   dead_letter: ['replay', 'abandon'],
+  withdrawal: WITHDRAWAL_CHOICES,
 } as const;
 export type DecisionSubject = keyof typeof DECISION_CHOICES;
 
@@ -15,7 +17,7 @@ export interface OpenDecision<Choice extends string = string> {
   readonly id: string;
   readonly subjectId: string;
   readonly choice: Choice;
-  /** What the choice names: of `link`, the card at the issuer. */
+  /** What the choice names: of `link` the card at the issuer, of `approve` the way to pay, of `complete` the proof. */
   readonly argument: string | null;
   readonly seenHash: Buffer;
   readonly userId: string;

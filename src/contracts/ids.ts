@@ -13,6 +13,9 @@ export const ID_PREFIXES = {
   card: 'card',
   issuance: 'iss',
   load: 'load',
+  withdrawal: 'wd',
+  withdrawalDestination: 'wdd',
+  withdrawalProof: 'wdp',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',
@@ -79,6 +82,11 @@ export function cardChangeWorkflowId(input: { book: string; cardId: string; numb
   return `card-change:${input.book}:${input.cardId}:${input.number}`;
 }
 
+/** Id of a withdrawal's workflow. */
+export function withdrawalWorkflowId(input: { book: string; id: string }): string {
+  return `withdrawal:${input.book}:${input.id}`;
+}
+
 /** Id of the schedule that asks again about every issuance which waits. */
 export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
   return `issuance-reconcile:${input.book}:${input.provider}`;
@@ -115,4 +123,5 @@ export const WORKFLOW_NAMES = [
   'inboxSweep',
   'issuance',
   'issuanceReconcile',
+  'withdrawal',
 ] as const;

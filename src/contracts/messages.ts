@@ -256,6 +256,8 @@ export interface SweptPart {
   closed: DepositInput[];
   /** The same of cards. */
   closedCards?: IssuanceRef[];
+  /** Payouts that no withdrawal is known to wait for. */
+  payouts?: PayoutRef[];
 }
 
 /** How a turn of the sweep went. */
@@ -266,4 +268,30 @@ export interface SweepTurn {
   failed: string[];
   full: boolean;
   traceId: string;
+}
+
+/** Input of the `withdrawal` workflow: the row is the truth, so its id is all. */
+export interface WithdrawalInput {
+  book: 'live' | 'test';
+  id: string;
+  merchantId: string;
+  traceId: string;
+  /** Where the run before stood. `unsentOf`: that run, which has sent nothing. */
+  resumed?: { looks: number; told: number; unsentOf: string | null };
+}
+
+/** Which payout, for a read of it by the custodian's id. */
+export type PayoutRef = Pick<DepositInput, 'book' | 'account' | 'ref' | 'traceId'>;
+
+/** Where a withdrawal stands and what comes next. */
+export interface WithdrawalSeen {
+  state: string;
+  merchantId: string;
+  reason: string | null;
+  route: string | null;
+  needsOperator: boolean;
+  /** `prove`: decide once the transaction of a proof is read; `submit`, `create`: by the custodian; `look`: ask him. */
+  next: 'wait' | 'tell' | 'decide' | 'prove' | 'submit' | 'create' | 'look' | 'end';
+  /** Milliseconds until that; null: at once. Of `wait` and `end` there is no time. */
+  waitMs: number | null;
 }

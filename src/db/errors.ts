@@ -79,7 +79,8 @@ export function translateDatabaseError(error: unknown): unknown {
     return new UniqueViolation(error.message, { cause: error, sqlstate, constraint });
   }
   if (sqlstate.startsWith('23')) return new ConstraintViolation(error.message, options);
-  if (sqlstate === '42501') return new Refused(error.message, options);
+  // `SV403`: a function of ours refuses that person, whatever the role may.
+  if (sqlstate === '42501' || sqlstate === 'SV403') return new Refused(error.message, options);
   if (sqlstate.startsWith('22')) return new BadValue(error.message, options);
   return error;
 }

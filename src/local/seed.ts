@@ -4,6 +4,8 @@ import { createApiKey, createMerchant, listApiKeys, listMerchants, revokeApiKey 
 import { createPool } from '../db/pool.js';
 import { queriesOf, type Tx } from '../db/transaction.js';
 import { createUser, findUser } from '../db/users.js';
+import { listWithdrawalOffers, setWithdrawalOffer, setWithdrawalPolicy } from '../db/withdrawal-book.js';
+import { BOOKS } from '../domain/books.js';
 import { CARD_PRODUCTS } from '../domain/card.js';
 import type { RunMerchant } from './run-file.js';
 
@@ -28,12 +30,22 @@ const PEOPLE = ['operator', 'admin'] as const;
 /** What making a card costs in a local run, unless somebody has set another fee: 1.00 USD, in cents. */
 const CARD_FEE = { asset: 'USD', amount: 100n } as const;
 
+/** What can be withdrawn in a local run, unless somebody has set other terms; minor units. */
+const OFFERS = [
+  { network: 'tron', asset: 'USDT-TRC20', fee: 1_000_000n, smallest: 2_000_000n, twoApprovalsFrom: 1_000_000_000n },
+  { network: 'ethereum', asset: 'USDC-ETH', fee: 2_000_000n, smallest: 5_000_000n, twoApprovalsFrom: 1_000_000_000n },
+  { network: 'bank', asset: 'USD', fee: 500n, smallest: 1_000n, twoApprovalsFrom: 100_000n },
+] as const;
+/** A person who tries it does not wait for a day. */
+const POLICY = { coolingOffMs: 3_000, expiresAfterMs: 3 * 86_400_000 } as const;
+
 /** Makes the demo merchants and people where they are missing; keys and login links belong to this run alone. */
 export async function seed(databaseUrl: string): Promise<Seeded> {
   const pool = createPool(databaseUrl, { max: 1, applicationName: 'sverka-seed' });
   try {
     const db = queriesOf(pool);
     await seedFees(db);
+    await seedOffers(db);
     return { merchants: await seedMerchants(db), people: await seedPeople(db) };
   } finally {
     await pool.end();
@@ -73,5 +85,16 @@ async function seedFees(db: Tx): Promise<void> {
   for (const product of CARD_PRODUCTS) {
     const fee = { merchantId: null, product, asset: CARD_FEE.asset };
     if ((await findCardFee(db, fee)) === null) await setCardFee(db, { ...fee, ...CARD_FEE, setBy: 'local-run' });
+  }
+}
+
+async function seedOffers(db: Tx): Promise<void> {
+  for (const book of BOOKS) {
+    if ((await listWithdrawalOffers(db, book)).length > 0) continue;
+    await setWithdrawalPolicy(db, { ...POLICY, book, setBy: 'local-run' });
+    for (const offer of OFFERS) {
+      const routes = offer.network === 'bank' ? (['manual'] as const) : (['custody', 'manual'] as const);
+      await setWithdrawalOffer(db, { ...offer, routes, book, setBy: 'local-run' });
+    }
   }
 }

@@ -24,6 +24,7 @@ export const LOG_MEMBERS = [
   'card_id',
   'issuance_id',
   'load_id',
+  'withdrawal_id',
   'movement_id',
   'movement_kind',
   'inbox_id',

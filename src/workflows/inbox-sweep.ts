@@ -12,8 +12,9 @@ import {
 import type { DepositActivities } from '../activities/deposits.js';
 import type { InboxActivities } from '../activities/inbox.js';
 import type { IssuanceReadActivities } from '../activities/issuance-reads.js';
+import type { PayoutActivities } from '../activities/payouts.js';
 import { depositWorkflowId } from '../contracts/ids.js';
-import type { DepositInput, IssuanceRef, SweptPart } from '../contracts/messages.js';
+import type { DepositInput, IssuanceRef, PayoutRef, SweptPart } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
 
 /** Turns in one run: of 41 events at most, below what Temporal suggests to leave at. */
@@ -48,8 +49,9 @@ export async function inboxSweep(): Promise<never> {
         ask().finally(() => reading.delete(id)),
       );
     };
-    for (const { closed, closedCards = [] } of found) {
+    for (const { closed, closedCards = [], payouts = [] } of found) {
       for (const input of closed) read(depositWorkflowId(input), () => readClosed(input));
+      for (const of of payouts) read(`payout:${of.book}:${of.account}:${of.ref}`, () => readPayout(of));
       for (const of of closedCards) read(`card:${of.book}:${of.account}:${of.ref}`, () => readClosedCard(of));
     }
     const full = found.some((part) => part.full);
@@ -82,6 +84,11 @@ async function readClosed(input: DepositInput): Promise<void> {
 async function readClosedCard(of: IssuanceRef): Promise<void> {
   const { providerReadIssuanceOf } = activitiesOf<IssuanceReadActivities>(of.provider, { tries: 1 });
   await triedOnce(providerReadIssuanceOf(of), 'card', of.traceId);
+}
+
+async function readPayout(of: PayoutRef): Promise<void> {
+  const { providerReadPayoutOf } = activitiesOf<PayoutActivities>('custody', { tries: 1 });
+  await triedOnce(providerReadPayoutOf(of), 'payout', of.traceId);
 }
 
 async function triedOnce(read: Promise<unknown>, subject: string, traceId: string): Promise<void> {

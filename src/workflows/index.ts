@@ -9,3 +9,4 @@ export { healthWatch } from './health-watch.js';
 export { inboxSweep } from './inbox-sweep.js';
 export { issuance } from './issuance.js';
 export { issuanceReconcile } from './issuance-reconcile.js';
+export { withdrawal } from './withdrawal.js';

@@ -7,6 +7,7 @@ import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import { DEPOSIT_MOVES_BY_CHOICE } from '../../src/domain/deposit-decision.js';
 import { ISSUANCE_MOVES } from '../../src/domain/issuance.js';
 import { LOAD_MOVES } from '../../src/domain/load.js';
+import { WITHDRAWAL_MOVES } from '../../src/domain/withdrawal.js';
 import { decideAs, makePerson } from '../support/decisions.js';
 import { depositOf, pathOf } from '../support/deposit-facts.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
@@ -48,6 +49,7 @@ describe('the table of moves', () => {
     ['card', CARD_MOVES],
     ['issuance', ISSUANCE_MOVES],
     ['load', LOAD_MOVES],
+    ['withdrawal', WITHDRAWAL_MOVES],
   ] as const)('of a %s is the same in the code and in the database', async (subject, moves) => {
     const { rows } = await world.owner.query(
       'select from_state as "from", to_state as "to", by_decision as "byDecision" from sverka.state_move where subject_type = $1',

@@ -9,6 +9,7 @@ import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal } from '../../src/client/temporal.js';
+import { nudgeWithdrawal } from '../../src/client/withdrawals.js';
 import { loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
 import { createProviders } from '../../src/providers/create-providers.js';
@@ -81,6 +82,7 @@ const deps: ActivityDeps = {
   startIssuance: (input) => startIssuance(temporal, input),
   startCardLoad: (input) => startCardLoad(temporal, input),
   startCardChange: (input) => startCardChange(temporal, input),
+  nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -184,6 +184,7 @@ function makeDeps(
     nudgeIssuance: async () => 'nudged',
     startIssuance: async () => 'started',
     startCardLoad: async () => undefined,
+    nudgeWithdrawal: async () => undefined,
     startCardChange: async () => undefined,
   };
   return { deps, nudges, restarted, providers };

@@ -5,6 +5,7 @@ import { DEPOSIT_ADDRESS_MOVES } from '../../src/domain/deposit-address.js';
 import { ISSUANCE_MOVES } from '../../src/domain/issuance.js';
 import { LOAD_MOVES } from '../../src/domain/load.js';
 import type { StateMove } from '../../src/domain/states.js';
+import { WITHDRAWAL_MOVES } from '../../src/domain/withdrawal.js';
 
 /** Every subject with a state; a later capability adds its line. */
 export const SUBJECTS: readonly {
@@ -18,6 +19,7 @@ export const SUBJECTS: readonly {
   { type: 'card', title: 'Card', moves: CARD_MOVES },
   { type: 'issuance', title: 'Issuance', moves: ISSUANCE_MOVES },
   { type: 'load', title: 'Load', moves: LOAD_MOVES },
+  { type: 'withdrawal', title: 'Withdrawal', moves: WITHDRAWAL_MOVES },
 ];
 
 /** `docs/reference/states.md`: the diagrams are made from the tables that the code and the database go by. */

@@ -10,6 +10,7 @@ import { nudgeDeposit } from '../../src/client/deposits.js';
 import { nudgeIssuance, startIssuance } from '../../src/client/issuances.js';
 import { startCardLoad } from '../../src/client/loads.js';
 import { connectTemporal, type Temporal } from '../../src/client/temporal.js';
+import { nudgeWithdrawal } from '../../src/client/withdrawals.js';
 import { type Config, loadConfig } from '../../src/config.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf, type Tx } from '../../src/db/transaction.js';
@@ -112,6 +113,7 @@ export async function openWorkerWorld(
     startIssuance: (input) => startIssuance(temporal, input),
     startCardLoad: (input) => startCardLoad(temporal, input),
     startCardChange: (input) => startCardChange(temporal, input),
+    nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {

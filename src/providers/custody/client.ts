@@ -6,12 +6,17 @@ import {
   type CustodyAddress,
   type CustodyDeposit,
   type CustodyDepositPage,
+  type CustodyPayout,
+  type CustodyTransfer,
   idOf,
   type Parsed,
   parseCustodyAddress,
   parseCustodyAddressList,
   parseCustodyDeposit,
   parseCustodyDepositPage,
+  parseCustodyPayout,
+  parseCustodyPayoutList,
+  parseCustodyTransfer,
 } from './schema.js';
 
 const PROVIDER = 'custody';
@@ -19,6 +24,7 @@ const PROVIDER = 'custody';
 /** What a lost answer of each create means; the lag is the custodian's word for payouts, taken for addresses too. */
 export const CUSTODY_CREATES = {
   createAddress: { idempotentByReference: true, lookupLagMs: 2_000 },
+  createPayout: { idempotentByReference: false, lookupLagMs: 2_000 },
 } as const satisfies CreateDeclarations;
 
 export interface CustodyAddressRequest {
@@ -28,6 +34,17 @@ export interface CustodyAddressRequest {
   readonly asset: string;
   /** Currency that deposits are settled in, or null to take them as the token. */
   readonly settleIn: string | null;
+}
+
+export interface CustodyPayoutRequest {
+  /** Our own name for it: the withdrawal. */
+  readonly reference: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly address: string;
+  readonly tag: string | null;
+  /** A decimal string in the asset's unit. */
+  readonly amount: string;
 }
 
 export interface CustodyClient {
@@ -42,6 +59,14 @@ export interface CustodyClient {
   readAddressByReference(reference: string, context?: CallContext): Promise<CustodyAddress | null>;
   /** Makes an address, or answers the one made before under the same reference; `rejected` when that one differs. */
   createAddress(request: CustodyAddressRequest, context?: CallContext): Promise<CustodyAddress>;
+  /** Pays, each time it is called. A 409 is a `conflict`, which proves nothing. */
+  createPayout(request: CustodyPayoutRequest, context?: CallContext): Promise<CustodyPayout>;
+  /** The payout of that id, or null when the custodian does not show it (yet). */
+  readPayout(id: string, context?: CallContext): Promise<CustodyPayout | null>;
+  /** Every payout shown under our reference: more than one where a create was repeated. */
+  readPayoutsByReference(reference: string, context?: CallContext): Promise<readonly CustodyPayout[]>;
+  /** An outgoing transfer by the hash of its transaction, or null when none is shown. */
+  readTransfer(txHash: string, context?: CallContext): Promise<CustodyTransfer | null>;
   close(): Promise<void>;
 }
 
@@ -103,7 +128,73 @@ export function createCustodyClient(options: { url: string; apiKey: string; time
       if (other) throw garbage(operation, `${other}: another than asked for`);
       return address;
     },
+    ...createPayoutCalls(http),
     close: () => http.close(),
+  };
+}
+
+type PayoutCalls = Pick<CustodyClient, 'createPayout' | 'readPayout' | 'readPayoutsByReference' | 'readTransfer'>;
+
+function createPayoutCalls(http: ReturnType<typeof createHttpCaller>): PayoutCalls {
+  const readOrNull = async <T>(call: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await call();
+    } catch (error) {
+      if (error instanceof ProviderError && error.kind === 'not_found') return null;
+      throw error;
+    }
+  };
+  const get = (operation: string, path: string, context: CallContext | undefined) =>
+    http.call({ operation, method: 'GET', path, expect: [200], context });
+  return {
+    async createPayout(request, context) {
+      const operation = 'createPayout';
+      const { body } = await http.call({
+        operation,
+        method: 'POST',
+        path: '/v1/payouts',
+        body: request,
+        expect: [202],
+        freshConnection: true,
+        conflictProvesNothing: true,
+        context,
+      });
+      const payout = recordOf(operation, parseCustodyPayout(body));
+      if (payout.reference !== request.reference) throw garbage(operation, 'reference: another than asked for');
+      return payout;
+    },
+    async readPayout(id, context) {
+      const operation = 'readPayout';
+      if (!isProviderId(id)) return null;
+      return readOrNull(async () => {
+        const { body } = await get(operation, `/v1/payouts/${encodeURIComponent(id)}`, context);
+        const payout = recordOf(operation, parseCustodyPayout(body));
+        if (payout.id !== id) throw garbage(operation, 'id: another than asked for');
+        return payout;
+      });
+    },
+    async readPayoutsByReference(reference, context) {
+      const operation = 'readPayoutsByReference';
+      const query = { reference };
+      const { body } = await http.call({
+        operation,
+        method: 'GET',
+        path: '/v1/payouts',
+        query,
+        expect: [200],
+        context,
+      });
+      return recordOf(operation, parseCustodyPayoutList(body)).filter((payout) => payout.reference === reference);
+    },
+    async readTransfer(txHash, context) {
+      const operation = 'readTransfer';
+      return readOrNull(async () => {
+        const { body } = await get(operation, `/v1/transfers/${encodeURIComponent(txHash)}`, context);
+        const transfer = recordOf(operation, parseCustodyTransfer(body));
+        if (transfer.txHash !== txHash) throw garbage(operation, 'tx_hash: another than asked for');
+        return transfer;
+      });
+    },
   };
 }
 

@@ -39,6 +39,27 @@ export interface CustodyAddress {
   readonly settleIn: string | null;
 }
 
+/** A payout as the custodian states it now; amounts are decimal strings in the asset's own unit. */
+export interface CustodyPayout {
+  readonly id: string;
+  readonly reference: string;
+  /** As sent: one that WIRE.md does not name moves nothing (R4). */
+  readonly status: string;
+  readonly txHash: string | null;
+  readonly fee: { readonly asset: string; readonly amount: string } | null;
+}
+
+/** An outgoing transfer, as proof of a payout. */
+export interface CustodyTransfer {
+  readonly txHash: string;
+  readonly network: string;
+  readonly asset: string;
+  readonly to: string;
+  readonly tag: string | null;
+  readonly amount: string;
+  readonly status: string;
+}
+
 /** A record of a page, or why it could not be read. `reason` names the member and never its value. */
 export type CustodyDepositItem =
   | { readonly ok: true; readonly record: CustodyDeposit }
@@ -122,6 +143,28 @@ const addressSchema = z
   })
   .transform(({ settle_in, ...wire }): CustodyAddress => ({ ...wire, settleIn: settle_in }));
 
+const payoutSchema = z
+  .object({
+    id,
+    reference: text(TEXT_MAX),
+    status: text(64),
+    tx_hash: text(TEXT_MAX).nullable(),
+    fee: z.object({ asset: text(64), amount: decimal }).nullable(),
+  })
+  .transform(({ tx_hash, ...wire }): CustodyPayout => ({ ...wire, txHash: tx_hash }));
+
+const transferSchema = z
+  .object({
+    tx_hash: text(TEXT_MAX),
+    network: text(64),
+    asset: text(64),
+    to: text(TEXT_MAX),
+    tag: text(TEXT_MAX).nullable(),
+    amount: decimal,
+    status: text(64),
+  })
+  .transform(({ tx_hash, ...wire }): CustodyTransfer => ({ ...wire, txHash: tx_hash }));
+
 const pageSchema = z.object({
   items: z.array(z.unknown()).max(PAGE_ITEMS_MAX),
   next_cursor: plain(1_024).nullish(),
@@ -152,17 +195,34 @@ export function parseCustodyDepositPage(body: unknown): Parsed<CustodyDepositPag
 
 /** A list of addresses; one bad record makes the whole list unusable, for it may be the one that was asked for. */
 export function parseCustodyAddressList(body: unknown): Parsed<readonly CustodyAddress[]> {
-  const list = parseWith(listSchema, body);
-  if (!list.ok) return list;
-  const found = list.record.items.map((item) => parseCustodyAddress(item));
-  const bad = found.find((item) => !item.ok);
-  return bad ?? { ok: true, record: found.flatMap((item) => (item.ok ? [item.record] : [])) };
+  return parseList(parseCustodyAddress, body);
+}
+
+export function parseCustodyPayout(body: unknown): Parsed<CustodyPayout> {
+  return parseWith(payoutSchema, body);
+}
+
+/** A list of payouts, all of it or none, as of addresses. */
+export function parseCustodyPayoutList(body: unknown): Parsed<readonly CustodyPayout[]> {
+  return parseList(parseCustodyPayout, body);
+}
+
+export function parseCustodyTransfer(body: unknown): Parsed<CustodyTransfer> {
+  return parseWith(transferSchema, body);
 }
 
 /** The record's id if it has a usable one, whatever else is wrong with it. */
 export function idOf(item: unknown): string | null {
   const value = typeof item === 'object' && item !== null && Object.hasOwn(item, 'id') && 'id' in item ? item.id : null;
   return isProviderId(value) && !namesCardNumber(value) ? value : null;
+}
+
+function parseList<T>(parse: (item: unknown) => Parsed<T>, body: unknown): Parsed<readonly T[]> {
+  const list = parseWith(listSchema, body);
+  if (!list.ok) return list;
+  const found = list.record.items.map((item) => parse(item));
+  const bad = found.find((item) => !item.ok);
+  return bad ?? { ok: true, record: found.flatMap((item) => (item.ok ? [item.record] : [])) };
 }
 
 function parseWith<T>(schema: z.ZodType<T>, body: unknown): Parsed<T> {
