@@ -17,14 +17,16 @@ export function createWithdrawalActivities(deps: ActivityDeps) {
   return {
     /** Applies what people decided, oldest first, and that a request's time is over. */
     async databaseDecideWithdrawal(of: OfWithdrawal): Promise<WithdrawalSeen> {
-      for (let applied = true; applied; ) {
+      for (;;) {
         // A transaction that a proof names is read first, outside any of ours.
         if ((await openProof(db, of.id))?.transactionHash) {
           return withdrawalSeen(await readWithdrawal(db, of.id), { next: 'prove', waitMs: null });
         }
+        let applied = false;
         await changeWithdrawal(deps, of, async (tx) => {
           applied = await applyWithdrawalDecision(tx, of, null);
         });
+        if (!applied) break;
       }
       const waiting = await readWithdrawal(db, of.id);
       const over = waiting.state === 'requested' && waiting.expiresAt <= new Date();

@@ -78,7 +78,7 @@ describe('a withdrawal that the custodian pays', () => {
     expect(await handle(id).result()).toEqual({ state: 'completed' });
     const { events } = await historyOf(world, withdrawalWorkflowId({ book: 'live', id }));
     // 45 on the straight path, and 12 for each read of the payout (the custodian takes three seconds).
-    const reads = events.filter(({ eventType }) => String(eventType).endsWith('TIMER_FIRED')).length;
+    const reads = events.filter(({ eventType }) => eventType.endsWith('TIMER_FIRED')).length;
     process.stdout.write(`withdrawal paid by the custodian: ${events.length} events with ${reads} waits\n`);
     expect(events.length).toBeLessThanOrEqual(45 + 17 * reads);
     const { rows } = await it.owner.query('select type from sverka.event where subject_id = $1 order by version', [id]);
@@ -183,7 +183,7 @@ test('nothing that is sent to Temporal approves one', async () => {
         .catch(() => null)) !== null,
   );
   for (const signal of ['nudge', 'approve', 'decide']) await handle(id).signal(signal, { traceId: newTraceId(), id });
-  await expect(handle(id).executeUpdate('approve', { args: [{}] })).rejects.toThrow();
+  await expect(handle(id).executeUpdate('approve', { args: [{}] })).rejects.toThrow('Update failed');
   await it.decide(id, 'reject', { by: it.operator });
   await stands(id, 'rejected');
   expect(await balanceOf(it.owner, it.purse.wallet)).toBe(100_000_000n);
