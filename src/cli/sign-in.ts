@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { createLoginLink, takeLoginLink } from '../db/login-links.js';
 import { findUser } from '../db/users.js';
-import { readLoginFile, removeLoginFile, writeLoginFile } from '../local/login-file.js';
+import { loginLink, readLoginFile, removeLoginFile, writeLoginFile } from '../local/login-file.js';
 import { REPOSITORY } from '../local/paths.js';
 import type { Context } from './command.js';
 import { CliFailure } from './failure.js';
@@ -36,8 +36,16 @@ export async function writeFreshLink(context: Context, login: string): Promise<s
   if (token === null) {
     throw new CliFailure('notFound', 'There is no person of this login who may sign in.');
   }
-  writeLoginFile(file, token);
+  writeLoginFile(file, await linkFor(context, login, token));
   return file;
+}
+
+/** The page of the link; a run that has no pages yet leaves the token alone, which a decision needs. */
+async function linkFor(context: Context, login: string, token: string): Promise<string> {
+  const { run } = context.profile();
+  const user = await findUser(context.db(), login);
+  const pages = user?.roles.includes('requester') ? run?.cabinetUrl : run?.consoleUrl;
+  return pages === undefined ? token : loginLink(pages, token);
 }
 
 /** As `run.json` says; a person who was made later has the file beside the others. */
