@@ -793,6 +793,24 @@ create table sverka.seal_mark (
   constraint seal_mark_kind_check CHECK ((kind = ANY (ARRAY['movement'::text, 'event'::text, 'audit'::text])))
 ); -- sverka_owner
 
+create table sverka.session (
+  token_hash bytea not null,
+  user_id text not null,
+  audience text not null,
+  csrf bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  last_seen_at timestamp with time zone not null default clock_timestamp(),
+  idle_until timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  step_up_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint session_pkey PRIMARY KEY (token_hash),
+  constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint session_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint session_csrf_check CHECK ((octet_length(csrf) = 32)),
+  constraint session_token_hash_check CHECK ((octet_length(token_hash) = 32))
+); -- sverka_owner
+
 create table sverka.source (
   book text not null,
   provider text not null,
@@ -835,24 +853,30 @@ create table sverka."user" (
 CREATE INDEX entry_movement ON ledger.entry USING btree (movement_id);
 CREATE INDEX movement_statement ON ledger.movement USING btree (book, merchant_id, id DESC);
 CREATE INDEX movement_xid ON ledger.movement USING btree (xid);
+CREATE INDEX alert_open ON sverka.alert USING btree (opened_at, id) WHERE (state = 'open'::text);
 CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
 CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
 CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
+CREATE INDEX card_last4 ON sverka.card USING btree (last4) WHERE (last4 IS NOT NULL);
 CREATE INDEX card_load_card ON sverka.card_load USING btree (card_id, created_at DESC, id DESC);
 CREATE INDEX card_load_waiting ON sverka.card_load USING btree (card_id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'unknown'::text]));
 CREATE INDEX card_owner ON sverka.card USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX card_provider_ref ON sverka.card USING btree (book, provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX cardholder_reference ON sverka.cardholder USING btree (book, merchant_id, reference);
+CREATE INDEX dead_letter_open ON sverka.dead_letter USING btree (created_at, id) WHERE (closed_at IS NULL);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
 CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
+CREATE INDEX deposit_address_waiting ON sverka.deposit_address USING btree (created_at) WHERE (state = ANY (ARRAY['preparing'::text, 'unknown'::text]));
 CREATE INDEX deposit_booked_output ON sverka.deposit USING btree (book, provider, provider_account, sverka.plain_hash(tx_hash)) WHERE (movement_ids <> '{}'::text[]);
 CREATE INDEX deposit_hash ON sverka.deposit USING btree (tx_hash);
+CREATE INDEX deposit_of_test ON sverka.deposit USING btree (id) WHERE (book = 'test'::text);
 CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, sverka.plain_hash(tx_hash), output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
 CREATE INDEX deposit_owner ON sverka.deposit USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX deposit_person ON sverka.deposit USING btree (created_at, id) WHERE ((state = 'parked'::text) OR (flag IS NOT NULL));
 CREATE INDEX deposit_waiting ON sverka.deposit USING btree (last_read_at) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text]));
 CREATE INDEX event_subject ON sverka.event USING btree (subject_id);
 CREATE INDEX event_trace ON sverka.event USING btree (trace_id);
@@ -862,6 +886,8 @@ CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
 CREATE INDEX issuance_given_up ON sverka.issuance USING btree (id) WHERE ((state = 'failed'::text) AND (submitted_at IS NOT NULL));
+CREATE INDEX issuance_of_test ON sverka.issuance USING btree (id) WHERE (book = 'test'::text);
+CREATE INDEX issuance_person ON sverka.issuance USING btree (created_at, id) WHERE ((state = 'unknown'::text) OR (flag IS NOT NULL) OR needs_operator);
 CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
 CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state = 'active'::text) AND (last_read_at <= settled_at));
@@ -869,6 +895,7 @@ CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state =
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
+CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revoked_at IS NULL);
 
 -- Views
 
@@ -1800,6 +1827,17 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.may_enter(for_audience text, with_roles text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select pg_has_role(session_user, 'sverka_' || for_audience, 'usage')
+    and (for_audience = 'cabinet') = ('requester' = any (with_roles));
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.new_id(prefix text)
  RETURNS text
  LANGUAGE sql
@@ -1817,6 +1855,27 @@ AS $function$
       generate_series(0, 25) n
     group by b.bits;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare person text;
+begin
+  if not exists (select from sverka.login_link l join sverka."user" u on u.id = l.user_id
+      where l.token_hash = with_link and sverka.may_enter(for_audience, u.roles)) then
+    return null;
+  end if;
+  person := sverka.use_login_link(with_link);
+  if person is null then return null; end if;
+  insert into sverka.session (token_hash, user_id, audience, csrf, idle_until, ends_at)
+    values (with_token, person, for_audience, with_csrf,
+      clock_timestamp() + interval '30 minutes', clock_timestamp() + interval '12 hours');
+  return person;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.plain_hash(hash text)
@@ -1841,6 +1900,27 @@ AS $function$
     state = 'open', times = a.times + 1, detail = excluded.detail, trace_id = excluded.trace_id,
     last_seen_at = clock_timestamp(), resolved_at = null,
     opened_at = case when a.state = 'open' then a.opened_at else clock_timestamp() end;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.read_session(with_token bytea, for_audience text)
+ RETURNS TABLE(user_id text, login text, roles text[], merchant_id text, merchant_name text, csrf bytea, opened_at timestamp with time zone, step_up_at timestamp with time zone)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with alive as (
+    select s.token_hash, s.last_seen_at, s.csrf, s.created_at, s.step_up_at,
+        u.id, u.login, u.roles, u.merchant_id, m.name
+      from sverka.session s join sverka."user" u on u.id = s.user_id left join sverka.merchant m on m.id = u.merchant_id
+      where s.token_hash = with_token and s.audience = for_audience and s.revoked_at is null
+        and least(s.idle_until, s.ends_at) > clock_timestamp()
+        and u.disabled_at is null and sverka.may_enter(for_audience, u.roles)),
+  touched as (
+    update sverka.session s set last_seen_at = clock_timestamp(), idle_until = clock_timestamp() + interval '30 minutes'
+      from alive a
+      where s.token_hash = a.token_hash and a.last_seen_at < clock_timestamp() - interval '30 seconds')
+  select a.id, a.login, a.roles, a.merchant_id, a.name, a.csrf, a.created_at, a.step_up_at from alive a;
 $function$
 ; -- sverka_owner
 
@@ -2035,6 +2115,28 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.revoke_session(with_token bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.session set revoked_at = clock_timestamp() where token_hash = with_token and revoked_at is null;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.revoke_sessions(of_user text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with revoked as (
+    update sverka.session set revoked_at = clock_timestamp() where user_id = of_user and revoked_at is null returning 1)
+  select count(*)::integer from revoked;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.seal(most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2099,6 +2201,18 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.sessions_of(of_user text)
+ RETURNS TABLE(audience text, created_at timestamp with time zone, last_seen_at timestamp with time zone, ends_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select s.audience, s.created_at, s.last_seen_at, least(s.idle_until, s.ends_at) from sverka.session s
+    where s.user_id = of_user and s.revoked_at is null and least(s.idle_until, s.ends_at) > clock_timestamp()
+    order by s.created_at desc limit 100;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2119,6 +2233,30 @@ begin
   values (of_merchant, of_product, of_asset, known, new_amount, new_set_by);
   return true;
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_user_disabled(of_user text, is_disabled boolean)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with changed as (
+    update sverka."user" set disabled_at = case when is_disabled then coalesce(disabled_at, clock_timestamp()) end
+      where id = of_user returning 1)
+  select exists (select from changed);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_user_roles(of_user text, with_roles text[])
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with changed as (update sverka."user" set roles = with_roles where id = of_user returning 1)
+  select exists (select from changed);
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
@@ -2181,6 +2319,7 @@ end $procedure$
 
 -- Grants on schemas
 
+grant usage on schema ledger to sverka_cabinet;
 grant usage on schema ledger to sverka_console;
 grant usage on schema ledger to sverka_gateway;
 grant usage on schema ledger to sverka_owner;
@@ -2194,18 +2333,22 @@ grant usage on schema sverka to sverka_worker;
 
 -- Grants on tables and views
 
+grant select on ledger.account to sverka_cabinet;
 grant select on ledger.account to sverka_console;
 grant select on ledger.account to sverka_gateway;
 grant select on ledger.account to sverka_worker;
+grant select on ledger.account_balance to sverka_cabinet;
 grant select on ledger.account_balance to sverka_console;
 grant select on ledger.account_balance to sverka_gateway;
 grant select on ledger.account_balance to sverka_worker;
 grant select on ledger.asset to sverka_console;
 grant select on ledger.asset to sverka_gateway;
 grant select on ledger.asset to sverka_worker;
+grant select on ledger.entry to sverka_cabinet;
 grant select on ledger.entry to sverka_console;
 grant select on ledger.entry to sverka_gateway;
 grant select on ledger.entry to sverka_worker;
+grant select on ledger.movement to sverka_cabinet;
 grant select on ledger.movement to sverka_console;
 grant select on ledger.movement to sverka_gateway;
 grant select on ledger.movement to sverka_owner;
@@ -2226,9 +2369,11 @@ grant select on sverka.audit_seal to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
+grant select on sverka.card to sverka_cabinet;
 grant select on sverka.card to sverka_console;
 grant select on sverka.card to sverka_gateway;
 grant insert, select, update on sverka.card to sverka_worker;
+grant select on sverka.card_change to sverka_cabinet;
 grant select on sverka.card_change to sverka_console;
 grant select on sverka.card_change to sverka_gateway;
 grant select, update on sverka.card_change to sverka_worker;
@@ -2246,6 +2391,7 @@ grant select on sverka.cardholder_key to sverka_worker;
 grant select on sverka.cardholder_member to sverka_worker;
 grant select on sverka.check_run to sverka_console;
 grant insert, select, update on sverka.check_run to sverka_worker;
+grant select on sverka.customer to sverka_cabinet;
 grant select on sverka.customer to sverka_console;
 grant select on sverka.customer to sverka_gateway;
 grant insert, select on sverka.customer to sverka_worker;
@@ -2259,9 +2405,11 @@ grant select on sverka.decision_outcome to sverka_console;
 grant select on sverka.decision_outcome to sverka_worker;
 grant select on sverka.decision_right to sverka_console;
 grant select on sverka.decision_right to sverka_worker;
+grant select on sverka.deposit to sverka_cabinet;
 grant select on sverka.deposit to sverka_console;
 grant select on sverka.deposit to sverka_gateway;
 grant insert, select, update on sverka.deposit to sverka_worker;
+grant select on sverka.deposit_address to sverka_cabinet;
 grant select on sverka.deposit_address to sverka_console;
 grant select on sverka.deposit_address to sverka_gateway;
 grant insert, select, update on sverka.deposit_address to sverka_worker;
@@ -2273,6 +2421,7 @@ grant select on sverka.inbox to sverka_console;
 grant insert, select, update on sverka.inbox to sverka_worker;
 grant select on sverka.inbox_conflict to sverka_console;
 grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.issuance to sverka_cabinet;
 grant select on sverka.issuance to sverka_console;
 grant select on sverka.issuance to sverka_gateway;
 grant insert, select, update on sverka.issuance to sverka_worker;
@@ -2284,6 +2433,8 @@ grant select on sverka.merchant to sverka_worker;
 grant select on sverka.movement_seal to sverka_console;
 grant select on sverka.movement_seal to sverka_gateway;
 grant select on sverka.movement_seal to sverka_worker;
+grant delete, insert, select, update on sverka.rate_limit to sverka_cabinet;
+grant delete, insert, select, update on sverka.rate_limit to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_gateway;
 grant select on sverka.relay_heartbeat to sverka_console;
 grant select on sverka.relay_heartbeat to sverka_worker;
@@ -2333,9 +2484,13 @@ grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints tex
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
+grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
+grant execute on sverka.read_session(with_token bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.read_session(with_token bytea, for_audience text) to sverka_console;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
@@ -2343,8 +2498,14 @@ grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb,
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
+grant execute on sverka.revoke_session(with_token bytea) to sverka_cabinet;
+grant execute on sverka.revoke_session(with_token bytea) to sverka_console;
+grant execute on sverka.revoke_sessions(of_user text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.sessions_of(of_user text) to sverka_console;
 grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
+grant execute on sverka.set_user_disabled(of_user text, is_disabled boolean) to sverka_console;
+grant execute on sverka.set_user_roles(of_user text, with_roles text[]) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;

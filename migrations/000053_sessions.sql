@@ -15,7 +15,7 @@ create table sverka.session (
   step_up_at timestamptz,
   revoked_at timestamptz
 );
-create index session_user on sverka.session (user_id) where revoked_at is null;
+create index session_of_user on sverka.session (user_id) where revoked_at is null;
 
 -- Requesters belong to the cabinet, people of ours to the console; each process asks for its own audience alone.
 create function sverka.may_enter(for_audience text, with_roles text[]) returns boolean

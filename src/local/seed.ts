@@ -78,12 +78,14 @@ async function revokeAll(db: Tx, merchantId: string): Promise<void> {
 async function seedPeople(db: Tx, merchants: readonly RunMerchant[]): Promise<SeededPerson[]> {
   const people: SeededPerson[] = [];
   for (const { login, role, merchant } of PEOPLE) {
-    const merchantId = merchant === null ? null : (merchants[DEMO.findIndex(({ name }) => name === merchant)]?.id ?? null);
+    const merchantId =
+      merchant === null ? null : (merchants[DEMO.findIndex(({ name }) => name === merchant)]?.id ?? null);
     if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [role], merchantId });
     const token = await createLoginLink(db, login);
     // Null: somebody has disabled this person, and that stays.
     if (token === null) continue;
-    const named = merchantId === null ? { role, at: 'console' as const } : { role: `merchant ${role}`, at: 'cabinet' as const };
+    const named =
+      merchantId === null ? { role, at: 'console' as const } : { role: `merchant ${role}`, at: 'cabinet' as const };
     people.push({ login, ...named, token });
   }
   return people;

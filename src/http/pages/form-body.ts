@@ -25,11 +25,9 @@ export async function readForm(request: Request, limit: number = FORM_BYTES_MAX)
   const bytes = await readBytes(request, limit).catch((error: unknown) => {
     throw error instanceof Problem ? new PageError(error.code === 'payload_too_large' ? 413 : 400) : error;
   });
-  const data = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } })
-    .formData()
-    .catch(() => {
-      throw new PageError(400);
-    });
+  const data = await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData().catch(() => {
+    throw new PageError(400);
+  });
   const texts = (name: string) => data.getAll(name).filter((value) => typeof value === 'string');
   return {
     text: (name) => texts(name)[0]?.trim() ?? '',

@@ -39,6 +39,8 @@ export function isKnownPath(routes: readonly PageRoute<never>[], path: string): 
 }
 
 function patternOf(path: string): RegExp {
-  const parts = path.split('/').map((part) => (part.startsWith(':') ? '[A-Za-z0-9_.:-]+' : part.replaceAll('.', '\\.')));
+  const parts = path
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[A-Za-z0-9_.:-]+' : part.replaceAll('.', '\\.')));
   return new RegExp(`^${parts.join('/')}$`);
 }

@@ -11,11 +11,12 @@ import type { PageRoute } from './page-route.js';
 import { answerProblem } from './problem-page.js';
 import { redirect } from './respond.js';
 import { setPageHeaders } from './security-headers.js';
-import { readChosen, VIEW_COOKIE, VIEW_COOKIE_SECONDS, viewOf, writeChosen } from './view.js';
+import { type Chosen, oneOf, readChosen, VIEW_COOKIE, VIEW_COOKIE_SECONDS, viewOf, writeChosen } from './view.js';
 
 interface PagesEnv {
   Variables: { traceId: string; route: string; user: string | undefined };
-  Bindings: { incoming?: { socket: { remoteAddress?: string } } } | undefined;
+  /** What Node's server tells of the connection; nothing where a test calls. */
+  Bindings: { incoming?: { socket: { remoteAddress?: string } } };
 }
 type Seen = Pick<PageCall, 'view' | 'session' | 'path' | 'traceId' | 'cookie'> & { readonly chosenNow: string | null };
 
@@ -80,7 +81,7 @@ function seenOf(c: Context<PagesEnv>, session: Session | null): Seen {
   const kept = readChosen({ cookie: cookie(VIEW_COOKIE), acceptLanguage: c.req.header('accept-language') });
   // A link to a book is kept, so that the next page is of the same.
   const asked = c.req.method === 'GET' ? c.req.query('book') : undefined;
-  const chosen = asked === 'live' || asked === 'test' ? { ...kept, book: asked } : kept;
+  const chosen: Chosen = { ...kept, book: oneOf(['live', 'test'], asked) ?? kept.book };
   return {
     view: viewOf(chosen),
     session,
@@ -116,8 +117,13 @@ async function callOf<Deps extends PagesDeps>(of: {
     ...{ deps, form, view: seen.view, session, path: seen.path, traceId: seen.traceId, cookie: seen.cookie },
     params: c.req.param() as Record<string, string>,
     query: new URL(c.req.url).searchParams,
-    address: c.env?.incoming?.socket.remoteAddress ?? 'unknown',
+    address: addressOf(c),
   };
+}
+
+function addressOf(c: Context<PagesEnv>): string {
+  const env: PagesEnv['Bindings'] | undefined = c.env;
+  return env?.incoming?.socket.remoteAddress ?? 'unknown';
 }
 
 function toSignIn(deps: PagesDeps, c: Context<PagesEnv>): Response {

@@ -42,7 +42,10 @@ export async function homePage(call: SignedCall<ConsoleDeps>): Promise<Response>
       <Asks view={view} label={view.t('four_questions')} asks={asksOf(view, home)} />
       <div class="cols">
         <div>
-          <OpenTable {...{ view, id: 'decide', title: 'ask_decisions', none: 'nothing_waits' }} items={home.decisions} />
+          <OpenTable
+            {...{ view, id: 'decide', title: 'ask_decisions', none: 'nothing_waits' }}
+            items={home.decisions}
+          />
           <OpenTable {...{ view, id: 'broken', title: 'ask_broken', none: 'nothing_broken' }} items={home.alerts} />
           <OpenTable
             {...{ view, id: 'ageing', title: 'ask_ageing', none: 'nothing_ages' }}

@@ -58,7 +58,12 @@ export function SelectField(of: FieldProps & { options: readonly Option[] }) {
 }
 
 /** Several of a few. */
-export function CheckField(of: { legend: string; name: string; options: readonly Option[]; chosen: readonly string[] }) {
+export function CheckField(of: {
+  legend: string;
+  name: string;
+  options: readonly Option[];
+  chosen: readonly string[];
+}) {
   return (
     <fieldset class="field">
       <legend>{of.legend}</legend>

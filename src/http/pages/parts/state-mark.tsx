@@ -1,5 +1,5 @@
-import { findWord } from '../words.js';
 import type { View } from '../view.js';
+import { findWord } from '../words.js';
 import { Icon, type IconName } from './icon.js';
 
 /** What a state means for who reads it; colour is the third sign after icon and word. */

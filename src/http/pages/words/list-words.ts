@@ -5,7 +5,10 @@ export const LIST_WORDS = {
   where: ['where', 'где'],
   remove_filter: ['Remove filter: {name}', 'Снять фильтр: {name}'],
   pages: ['Pages', 'Страницы'],
-  rows_of_page: ['{n} row on this page|{n} rows on this page', '{n} строка на странице|{n} строки на странице|{n} строк на странице'],
+  rows_of_page: [
+    '{n} row on this page|{n} rows on this page',
+    '{n} строка на странице|{n} строки на странице|{n} строк на странице',
+  ],
   first_page: ['First page', 'Первая страница'],
   next_page: ['Next page', 'Следующая страница'],
   csv: ['CSV of this list', 'CSV этого списка'],

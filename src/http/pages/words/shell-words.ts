@@ -58,10 +58,7 @@ export const SHELL_WORDS = {
     'This link was used before, is too old, or is not for this place. Ask for a new one.',
     'Эта ссылка уже использована, устарела или не для этого места. Запросите новую.',
   ],
-  sign_in_off: [
-    'Signing in by a link is off in this installation.',
-    'Вход по ссылке в этой установке выключен.',
-  ],
+  sign_in_off: ['Signing in by a link is off in this installation.', 'Вход по ссылке в этой установке выключен.'],
   sign_in_again: [
     'Please sign in. A session ends after 30 minutes without activity and after 12 hours; a form that was not sent is not kept.',
     'Войдите. Сеанс кончается через 30 минут бездействия и через 12 часов; неотправленная форма не сохраняется.',
@@ -104,7 +101,10 @@ export const SHELL_WORDS = {
     'То, о чём вы решали, уже не так, или кто-то уже решил. Вы ничего не изменили. Посмотрите снова.',
   ],
   problem_413: ['This is too large', 'Это слишком велико'],
-  problem_413_more: ['What was sent is over the limit. Nothing was kept.', 'Отправлено больше предела. Ничего не сохранено.'],
+  problem_413_more: [
+    'What was sent is over the limit. Nothing was kept.',
+    'Отправлено больше предела. Ничего не сохранено.',
+  ],
   problem_422: ['Something is to be corrected', 'Нужно исправить'],
   problem_422_more: [
     'A filter or a field has a value that is not possible. Go back and correct it.',
