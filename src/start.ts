@@ -21,6 +21,8 @@ Starts PostgreSQL, Temporal and every process of Sverka on this machine, plays t
 
 Settings come from the environment: docs/reference/configuration.md lists them.
 `;
+/** The longest label of the links is shorter. */
+const LABEL_CHARACTERS = 20;
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 // A terminal that went away must not end us before our children are stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -92,8 +94,6 @@ async function startAll(stack: { start(): Promise<RunFile> }): Promise<RunFile> 
   say(`Everything is up after ${((performance.now() - began) / 1_000).toFixed(1)} s.`);
   return run;
 }
-
-const LABEL_CHARACTERS = 20;
 
 function links(run: RunFile): string {
   const rows = [

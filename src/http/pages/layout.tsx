@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
 import type { Session } from '../../db/sessions.js';
-import { stylePath } from './assets.js';
+import { assetPath } from './assets.js';
 import type { Audience } from './call.js';
 import { CABINET_NAV, homeOf, type NavSection, OPERATOR_NAV } from './navigation.js';
 import { Brand, Icon, Sprite } from './parts/icon.js';
@@ -114,7 +114,8 @@ function Document(of: LayoutProps & { home: string; bodyClass: string }) {
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content={view.theme === 'system' ? 'light dark' : view.theme} />
         <title>{`${title} · Sverka`}</title>
-        <link rel="stylesheet" href={stylePath(home)} />
+        <link rel="stylesheet" href={assetPath(home, 'console.css')} />
+        <link rel="icon" href={assetPath(home, 'icon.svg')} type="image/svg+xml" />
       </head>
       <body class={bodyClass}>
         <Sprite />
