@@ -1,7 +1,7 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import type { DepositRecord } from '../contracts/deposit.js';
 import type { Book } from '../domain/books.js';
-import { type AlertRecord, ALERT_SELECT } from './alerts-listing.js';
+import { ALERT_SELECT, type AlertRecord } from './alerts-listing.js';
 import { DEAD_LETTER_SELECT, type DeadLetterRecord } from './dead-letters.js';
 import { DEPOSIT_SELECT, type DepositRow, toDepositRecord } from './deposits.js';
 import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';

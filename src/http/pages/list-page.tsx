@@ -1,7 +1,7 @@
 import type { Child } from 'hono/jsx';
 import type { PagesDeps, SignedCall } from './call.js';
 import { type CsvCell, csvResponse, writeCsv } from './csv.js';
-import { type ListFilter, listHref, type ListQuery, readListQuery } from './list-query.js';
+import { type ListFilter, type ListQuery, listHref, readListQuery } from './list-query.js';
 import { DataTable, Pager } from './parts/data-table.js';
 import { Chips, Toolbar } from './parts/filters.js';
 import { Head } from './parts/head.js';

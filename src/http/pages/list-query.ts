@@ -51,11 +51,7 @@ export function readListQuery(
 }
 
 /** The address of the same list with some of it changed; null takes a part away. A new order begins anew. */
-export function listHref(
-  path: string,
-  asked: ListQuery,
-  change: Readonly<Record<string, string | null>>,
-): string {
+export function listHref(path: string, asked: ListQuery, change: Readonly<Record<string, string | null>>): string {
   const kept = { ...asked.filters, sort: `${asked.sort.descending ? '-' : ''}${asked.sort.name}` };
   const parts = Object.entries({ ...kept, ...change }).filter((part): part is [string, string] => part[1] !== null);
   const text = new URLSearchParams(parts).toString();

@@ -1,5 +1,5 @@
 import type { Column, ListPage } from '../list-page.js';
-import { listHref, type ListQuery } from '../list-query.js';
+import { type ListQuery, listHref } from '../list-query.js';
 import type { View } from '../view.js';
 import { Icon } from './icon.js';
 

@@ -1,5 +1,5 @@
 import type { ListPage } from '../list-page.js';
-import { type ListFilter, listHref, type ListQuery } from '../list-query.js';
+import { type ListFilter, type ListQuery, listHref } from '../list-query.js';
 import type { View } from '../view.js';
 import { SelectField, TextField } from './field.js';
 import { Icon } from './icon.js';
@@ -50,9 +50,12 @@ export function Chips<Row>({ view, list, asked }: Props<Row>) {
 function FilterField({ view, filter, value }: { view: View; filter: ListFilter; value: string }) {
   const { name, choices, isDay } = filter;
   const label = view.t(filter.label);
-  if (!choices) return <TextField id={name} label={label} value={value} type={isDay ? 'date' : 'search'} maxlength={200} />;
+  if (!choices)
+    return <TextField id={name} label={label} value={value} type={isDay ? 'date' : 'search'} maxlength={200} />;
   const options = choices.map((choice) => ({ value: choice, label: shownValue(view, filter, choice) }));
-  return <SelectField id={name} label={label} value={value} options={[{ value: '', label: view.t('any') }, ...options]} />;
+  return (
+    <SelectField id={name} label={label} value={value} options={[{ value: '', label: view.t('any') }, ...options]} />
+  );
 }
 
 function shownValue(view: View, { prefix }: ListFilter, value: string): string {
