@@ -1,3 +1,5 @@
+import { nudgeDeposit } from './client/deposits.js';
+import { nudgeIssuance } from './client/issuances.js';
 import { connectTemporal } from './client/temporal.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
@@ -37,6 +39,10 @@ const app = createConsoleApp({
     ? { url: config.SVERKA_TEMPORAL_UI_URL, namespace: config.TEMPORAL_NAMESPACE }
     : null,
   budgetMs: config.SVERKA_STUCK_AGE,
+  nudge: {
+    deposit: (input) => untilTheSweep(nudgeDeposit(temporal, input, { start: true })),
+    issuance: (of) => untilTheSweep(nudgeIssuance(temporal, of)),
+  },
 });
 const ops = await startOps({
   process: 'console',
@@ -58,3 +64,10 @@ await runUntilStopped({
     await ops.close();
   },
 });
+
+/** The decision is a row: when Temporal is away, the sweep finds it. */
+async function untilTheSweep(nudged: Promise<unknown>): Promise<void> {
+  await nudged.catch((error: unknown) =>
+    log.warn('Temporal was not told of a decision; the sweep finds it.', { error }),
+  );
+}

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { REASON_CHARACTERS_MAX } from '../contracts/decision.js';
 import { type DecisionOutcome, readDecisionOutcome } from '../db/decisions.js';
 import { leaveDecision, type PendingDecision } from '../db/pending-decisions.js';
 import { holdsCardNumber } from '../domain/card-numbers.js';
@@ -35,7 +36,6 @@ export const DECISION_OPTIONS: readonly CommandOption[] = [
   { flags: '--wait <seconds>', description: 'how long to wait until it is applied, default 15' },
 ];
 const WAIT_SECONDS_DEFAULT = 15;
-const REASON_CHARACTERS_MAX = 1_000;
 const LOOK_MS = 100;
 
 /**

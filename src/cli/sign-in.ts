@@ -1,4 +1,5 @@
 import { dirname, join, resolve } from 'node:path';
+import { isLogin } from '../contracts/values.js';
 import { createLoginLink, takeLoginLink } from '../db/login-links.js';
 import { findUser } from '../db/users.js';
 import { loginLink, readLoginFile, removeLoginFile, writeLoginFile } from '../local/login-file.js';
@@ -54,7 +55,7 @@ function loginFile(context: Context, login: string): string {
   if (run === null) {
     throw new CliFailure('notPermitted', 'Link files are the local run’s: elsewhere a person signs in at the console.');
   }
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(login)) throw new CliFailure('usage', 'A login is a-z, 0-9, `.`, `_`, `-`.');
+  if (!isLogin(login)) throw new CliFailure('usage', 'A login is a-z, 0-9, `.`, `_`, `-`.');
   const named = run.logins?.find(({ user }) => user === login);
   return named ? resolve(REPOSITORY, named.linkFile) : join(dirname(file), 'login', login);
 }

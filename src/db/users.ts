@@ -30,3 +30,13 @@ export async function createUser(
   await db.query('select sverka.create_user($1, $2, $3, $4)', [id, of.login, of.merchantId ?? null, of.roles]);
   return id;
 }
+
+/** What a person may do, from the next request on. Throws `ConstraintViolation` for roles that do not fit. */
+export async function setUserRoles(db: Tx, id: string, roles: readonly string[]): Promise<void> {
+  await db.query('select sverka.set_user_roles($1, $2)', [id, roles]);
+}
+
+/** Shuts a person out, or lets a person in again, from the next request on. */
+export async function setUserDisabled(db: Tx, id: string, isDisabled: boolean): Promise<void> {
+  await db.query('select sverka.set_user_disabled($1, $2)', [id, isDisabled]);
+}

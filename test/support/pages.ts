@@ -72,6 +72,7 @@ export async function openTestPages(options: { localLinks?: boolean } = {}): Pro
       cabinetUrl: ORIGINS.cabinet,
       temporalUi: null,
       budgetMs: 3_600_000,
+      nudge: { deposit: async () => undefined, issuance: async () => undefined },
     }).fetch,
     cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet }).fetch,
   };

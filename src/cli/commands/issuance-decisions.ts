@@ -1,7 +1,7 @@
 import type { IssuanceRecord } from '../../contracts/card.js';
+import { isLinkedCard } from '../../contracts/decision.js';
 import { latestIssuance } from '../../db/issuances.js';
 import { pendingIssuance } from '../../db/pending-decisions.js';
-import { holdsCardNumber } from '../../domain/card-numbers.js';
 import { decidableIssuance, ISSUANCE_CHOICES } from '../../domain/issuance-decision.js';
 import { argument, type Command, type CommandInput, type Context, textOption } from '../command.js';
 import { choiceOf, DECISION_OPTIONS, decide, type Pending, stillThere } from '../decide.js';
@@ -42,7 +42,7 @@ export const decideIssuanceCommand: Command = {
 function linkOf(input: CommandInput): string | null {
   const ref = textOption(input, 'link');
   if (ref === null) return null;
-  if (!/^[A-Za-z0-9._:-]{1,128}$/.test(ref) || holdsCardNumber(ref)) {
+  if (!isLinkedCard(ref)) {
     throw new CliFailure('usage', '--link takes the issuer’s id of the card, as `issuances show` has it; no number.');
   }
   return ref;

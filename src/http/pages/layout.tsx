@@ -189,5 +189,6 @@ function SideSection(of: { view: View; section: NavSection; path: string; roles:
 }
 
 function isHere(path: string, href: string): boolean {
-  return path === href || (href.split('/').length > 2 && path.startsWith(`${href}/`));
+  const [to = href] = href.split('?');
+  return path === to || (to.split('/').length > 2 && path.startsWith(`${to}/`));
 }

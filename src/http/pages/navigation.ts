@@ -25,8 +25,8 @@ export const OPERATOR_NAV: readonly NavSection[] = [
     title: 'section_work',
     links: [
       { href: '/operator/decisions', word: 'nav_unknown' },
-      { href: '/operator/deadletters', word: 'nav_dead_letters' },
-      { href: '/operator/alerts', word: 'nav_alerts' },
+      { href: '/operator/deadletters?state=open', word: 'nav_dead_letters' },
+      { href: '/operator/alerts?state=open', word: 'nav_alerts' },
     ],
   },
   {

@@ -1,9 +1,11 @@
 import { CABINET_WORDS } from './words/cabinet-words.js';
 import { CONSOLE_WORDS } from './words/console-words.js';
+import { DECISION_WORDS } from './words/decision-words.js';
 import { LIST_WORDS } from './words/list-words.js';
 import { SHELL_WORDS } from './words/shell-words.js';
 import { STATE_WORDS } from './words/state-words.js';
 import { TIME_WORDS } from './words/time-words.js';
+import { TIMELINE_WORDS } from './words/timeline-words.js';
 
 /** Every word of the pages, in both languages. A subject has a file of its own in words/, and a line here. */
 export const WORDS = {
@@ -11,6 +13,8 @@ export const WORDS = {
   ...LIST_WORDS,
   ...STATE_WORDS,
   ...TIME_WORDS,
+  ...TIMELINE_WORDS,
+  ...DECISION_WORDS,
   ...CONSOLE_WORDS,
   ...CABINET_WORDS,
 } as const;

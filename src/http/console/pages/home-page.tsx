@@ -16,7 +16,7 @@ import type { ConsoleDeps } from '../console-deps.js';
 const LISTS: Readonly<Record<string, string>> = {
   issuance: '/operator/issuances?view=waiting',
   deposit: '/operator/deposits?view=decide',
-  dead_letter: '/operator/deadletters',
+  dead_letter: '/operator/deadletters?state=open',
 };
 
 /** The home page: what needs a person, what is broken, what is ageing, who is unwell; each a figure and a link. */
@@ -84,7 +84,7 @@ function asksOf(view: View, { decisions, alerts, ageing, providers }: Home): Ask
   };
   return [
     { ...ask(decisions), href: '/operator/decisions', state: 'ask_decisions', tone: 'person' },
-    { ...ask(alerts), href: '/operator/alerts', state: 'ask_broken', tone: 'fail' },
+    { ...ask(alerts), href: '/operator/alerts?state=open', state: 'ask_broken', tone: 'fail' },
     { ...ask(ageing), href: '/operator#h-ageing', state: 'ask_ageing', tone: 'wait' },
     {
       ...{ href: '/operator#h-prov', state: 'ask_unwell', tone: 'fail', oldest: null, sums: [] },
@@ -151,7 +151,7 @@ function OpenTable(of: {
 
 function listLink(view: View, table: string, what: string): Child {
   if (table === 'broken') {
-    return <a href={`/operator/alerts?${new URLSearchParams({ kind: what }).toString()}`}>{what}</a>;
+    return <a href={`/operator/alerts?${new URLSearchParams({ state: 'open', kind: what }).toString()}`}>{what}</a>;
   }
   const href = table === 'ageing' ? LISTS[what]?.split('?')[0] : LISTS[what];
   const name = view.named('what', what);
