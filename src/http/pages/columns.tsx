@@ -1,6 +1,6 @@
 import type { Column } from './list-page.js';
 import { Amount } from './parts/amount.js';
-import { Age, Moment } from './parts/moment.js';
+import { Age, ShortMoment } from './parts/moment.js';
 import { StateMark } from './parts/state-mark.js';
 import type { Word } from './words.js';
 
@@ -58,9 +58,9 @@ export function timeColumn<Row>(of: {
   class?: string;
 }): Column<Row> {
   return {
-    ...{ title: of.title, isFigure: true, class: of.class ?? 'age nowrap' },
+    ...{ title: of.title, isFigure: true, isTime: true, class: of.class ?? 'age nowrap' },
     ...(of.sort === undefined ? {} : { sort: of.sort }),
-    cell: (row, view) => <Moment view={view} at={of.at(row)} />,
+    cell: (row, view) => <ShortMoment view={view} at={of.at(row)} />,
     csv: { names: [of.name], cells: (row) => [of.at(row)?.toISOString() ?? null] },
   };
 }

@@ -34,6 +34,14 @@ export function formatTime(view: View, at: Date): string {
   return `${day}, ${of('hour')}:${of('minute')}:${of('second')} ${of('timeZoneName')}`;
 }
 
+/** The same for a table whose head names the zone, without a year that is this one: `26 Nov 14:32:00`. */
+export function formatShortTime(view: View, at: Date): string {
+  const [day = '', time = ''] = formatTime(view, at).split(', ');
+  const [thisYear] = formatTime(view, view.now).split(', ');
+  const year = / (\d+)$/.exec(day)?.[1] ?? '';
+  return `${thisYear?.endsWith(` ${year}`) ? day.slice(0, -year.length - 1) : day} ${time.split(' ')[0]}`;
+}
+
 const UNITS = [
   ['span_days', 86_400_000],
   ['span_hours', 3_600_000],

@@ -19,6 +19,8 @@ export interface Column<Row> {
   /** What stays where there is little room: `lead`, `value`, `word`, `age`, `keep`; `p2` and `p3` go first. */
   readonly class?: string;
   readonly isFigure?: boolean;
+  /** Its head names the zone. */
+  readonly isTime?: boolean;
   readonly cell: (row: Row, view: View) => Child;
   /** What it is called in the CSV, and what stands there; an amount and its asset are two. */
   readonly csv: { readonly names: readonly string[]; readonly cells: (row: Row) => readonly CsvCell[] };

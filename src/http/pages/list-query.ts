@@ -39,7 +39,7 @@ export function readListQuery(
   });
   const sort = query.get('sort') ?? of.defaultSort;
   const name = sort.replace(/^-/, '');
-  if (!of.sorts.includes(name)) throw new PageError(422);
+  if (sort !== of.defaultSort && !of.sorts.includes(name)) throw new PageError(422);
   const after = query.get('after');
   if (after !== null && !/^[A-Za-z0-9_]{1,64}$/.test(after)) throw new PageError(422);
   return {

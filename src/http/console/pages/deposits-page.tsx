@@ -44,14 +44,8 @@ const COLUMNS: readonly Column<Row>[] = [
   idColumn({ title: 'deposit', id: (row) => row.id, href: (row) => `/operator/deposits/${row.id}` }),
   merchantColumn({ id: (row) => row.merchantId }),
   textColumn({ title: 'col_network', name: 'network', text: (row) => row.network, class: 'p2' }),
-  textColumn({ title: 'col_reference', name: 'provider_ref', text: (row) => row.providerRef, class: 'p3' }),
   amountColumn({ title: 'col_reported', name: 'reported', amount: (row) => toDeposit(row).reported, sort: 'amount' }),
   amountColumn({ title: 'col_credited', name: 'credited', amount: (row) => toDeposit(row).credited, class: 'p2 amts' }),
   stateColumn({ state: (row) => row.state, sort: 'state' }),
-  textColumn({ title: 'col_reason', name: 'reason', text: (row) => row.flag ?? row.reason, class: 'p3' }),
   timeColumn({ title: 'col_noticed', name: 'created_at', at: (row) => row.createdAt, sort: 'created' }),
-  timeColumn({
-    ...{ title: 'col_last_read', name: 'last_read_at', at: (row: Row) => row.lastReadAt },
-    ...{ sort: 'read', class: 'p3 nowrap' },
-  }),
 ];

@@ -44,12 +44,9 @@ const FILTERS: readonly ListFilter[] = [
 const COLUMNS: readonly Column<Row>[] = [
   idColumn({ title: 'issuance', id: (row) => row.id, href: (row) => `/operator/issuances/${row.id}` }),
   merchantColumn({ id: (row) => row.merchantId }),
-  textColumn({ title: 'col_card', name: 'card_id', text: (row) => row.cardId, class: 'p3' }),
   textColumn({ title: 'col_product', name: 'product', text: (row) => row.product, sort: 'product', class: 'p2' }),
   amountColumn({ title: 'col_load', name: 'load', amount: (row) => toIssuance(row).load, sort: 'load' }),
   amountColumn({ title: 'col_fee', name: 'fee', amount: (row) => toIssuance(row).fee, class: 'p2 amts' }),
   stateColumn({ state: (row) => row.state, sort: 'state' }),
-  textColumn({ title: 'col_reason', name: 'reason', text: (row) => row.contradiction ?? row.reason, class: 'p3' }),
   timeColumn({ title: 'col_created', name: 'created_at', at: (row) => row.createdAt, sort: 'created' }),
-  timeColumn({ title: 'col_last_read', name: 'last_read_at', at: (row) => row.lastReadAt, class: 'p3 nowrap' }),
 ];

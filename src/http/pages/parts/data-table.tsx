@@ -64,7 +64,7 @@ export function Pager(of: { view: View; path: string; asked: ListQuery; count: n
 function HeadCell<Row>(of: { view: View; path: string; column: Column<Row>; asked: ListQuery }) {
   const { view, path, column, asked } = of;
   const { sort } = column;
-  const title = view.t(column.title);
+  const title = column.isTime ? `${view.t(column.title)}, ${view.zone}` : view.t(column.title);
   if (sort === undefined) {
     return (
       <th scope="col" class={classOf(column)}>

@@ -1,4 +1,4 @@
-import { formatSpan, formatTime, isoSpan } from '../format.js';
+import { formatShortTime, formatSpan, formatTime, isoSpan } from '../format.js';
 import type { View } from '../view.js';
 import { Icon } from './icon.js';
 
@@ -7,6 +7,13 @@ export function Moment({ view, at }: { view: View; at: Date | string | null }) {
   if (at === null) return <span class="faint">–</span>;
   const moment = new Date(at);
   return <time datetime={moment.toISOString()}>{formatTime(view, moment)}</time>;
+}
+
+/** The same in a table, whose head names the zone. */
+export function ShortMoment({ view, at }: { view: View; at: Date | string | null }) {
+  if (at === null) return <span class="faint">–</span>;
+  const moment = new Date(at);
+  return <time datetime={moment.toISOString()}>{formatShortTime(view, moment)}</time>;
 }
 
 /** How long ago, in words; the moment itself stands in its attribute. */

@@ -12,4 +12,23 @@ export const CABINET_WORDS = {
     'В этой книге ещё не было движений. Первым будет пополнение на один из ваших адресов.',
   ],
   wallet_statement: ['Statement', 'Выписка'],
+  statement_of: [
+    'What moved the wallet of {asset}, with the balance after each movement',
+    'Что двигало кошелёк {asset}, с остатком после каждого движения',
+  ],
+  filter_subject: ['Id of a movement or subject', 'Id движения или объекта'],
+  filter_customer: ['Customer', 'Клиент'],
+  col_account: ['Account', 'Счёт'],
+  address: ['Deposit address', 'Адрес пополнения'],
+  address_not_yet: ['The address is not known yet.', 'Адрес ещё неизвестен.'],
+  address_tag: ['Tag', 'Тег'],
+  address_only: [
+    'Send only {asset} on {network} here. Anything else may be lost.',
+    'Отправляйте сюда только {asset} в сети {network}. Остальное может пропасть.',
+  ],
+  qr_alt: ['QR code of the deposit address beside it', 'QR-код адреса пополнения рядом'],
+  card_unknown_text: [
+    'Nothing is spent and nothing is lost: load and fee stay held until this is known. Waiting is safe.',
+    'Ничего не потрачено и не потеряно: загрузка и комиссия удержаны, пока это не выяснится. Ждать безопасно.',
+  ],
 } as const satisfies Record<string, readonly [en: string, ru: string]>;
