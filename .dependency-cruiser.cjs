@@ -131,7 +131,7 @@ module.exports = {
         layers('client', 'contracts', 'db', 'telemetry'),
         '^dist/providers/[^/]+/webhook\\.js$',
         `${KEYS}(key-provider|data-key|seal-bytes)\\.js$`,
-        packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible'),
+        packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible', 'uqr'),
       ],
       comment:
         'An edge knows clients, contracts, what db reads, its edge functions, webhooks of providers, and how to seal.',

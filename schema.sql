@@ -793,6 +793,24 @@ create table sverka.seal_mark (
   constraint seal_mark_kind_check CHECK ((kind = ANY (ARRAY['movement'::text, 'event'::text, 'audit'::text])))
 ); -- sverka_owner
 
+create table sverka.session (
+  token_hash bytea not null,
+  user_id text not null,
+  audience text not null,
+  csrf bytea not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  last_seen_at timestamp with time zone not null default clock_timestamp(),
+  idle_until timestamp with time zone not null,
+  ends_at timestamp with time zone not null,
+  step_up_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  constraint session_pkey PRIMARY KEY (token_hash),
+  constraint session_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint session_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint session_csrf_check CHECK ((octet_length(csrf) = 32)),
+  constraint session_token_hash_check CHECK ((octet_length(token_hash) = 32))
+); -- sverka_owner
+
 create table sverka.source (
   book text not null,
   provider text not null,
@@ -986,24 +1004,30 @@ create table sverka.withdrawal_terms (
 CREATE INDEX entry_movement ON ledger.entry USING btree (movement_id);
 CREATE INDEX movement_statement ON ledger.movement USING btree (book, merchant_id, id DESC);
 CREATE INDEX movement_xid ON ledger.movement USING btree (xid);
+CREATE INDEX alert_open ON sverka.alert USING btree (opened_at, id) WHERE (state = 'open'::text);
 CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
 CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
 CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
+CREATE INDEX card_last4 ON sverka.card USING btree (last4) WHERE (last4 IS NOT NULL);
 CREATE INDEX card_load_card ON sverka.card_load USING btree (card_id, created_at DESC, id DESC);
 CREATE INDEX card_load_waiting ON sverka.card_load USING btree (card_id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'unknown'::text]));
 CREATE INDEX card_owner ON sverka.card USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE UNIQUE INDEX card_provider_ref ON sverka.card USING btree (book, provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE INDEX cardholder_owner ON sverka.cardholder USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX cardholder_reference ON sverka.cardholder USING btree (book, merchant_id, reference);
+CREATE INDEX dead_letter_open ON sverka.dead_letter USING btree (created_at, id) WHERE (closed_at IS NULL);
 CREATE UNIQUE INDEX deposit_address_name ON sverka.deposit_address USING btree (book, merchant_id, customer_id, network, asset) NULLS NOT DISTINCT WHERE (state <> 'failed'::text);
 CREATE UNIQUE INDEX deposit_address_place ON sverka.deposit_address USING btree (book, provider, provider_account, address, tag) NULLS NOT DISTINCT WHERE (address IS NOT NULL);
+CREATE INDEX deposit_address_waiting ON sverka.deposit_address USING btree (created_at) WHERE (state = ANY (ARRAY['preparing'::text, 'unknown'::text]));
 CREATE INDEX deposit_booked_output ON sverka.deposit USING btree (book, provider, provider_account, sverka.plain_hash(tx_hash)) WHERE (movement_ids <> '{}'::text[]);
 CREATE INDEX deposit_hash ON sverka.deposit USING btree (tx_hash);
+CREATE INDEX deposit_of_test ON sverka.deposit USING btree (id) WHERE (book = 'test'::text);
 CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, sverka.plain_hash(tx_hash), output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
 CREATE INDEX deposit_owner ON sverka.deposit USING btree (book, merchant_id, created_at DESC, id DESC);
+CREATE INDEX deposit_person ON sverka.deposit USING btree (created_at, id) WHERE ((state = 'parked'::text) OR (flag IS NOT NULL));
 CREATE INDEX deposit_waiting ON sverka.deposit USING btree (last_read_at) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text]));
 CREATE INDEX event_subject ON sverka.event USING btree (subject_id);
 CREATE INDEX event_trace ON sverka.event USING btree (trace_id);
@@ -1013,6 +1037,8 @@ CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
 CREATE INDEX issuance_given_up ON sverka.issuance USING btree (id) WHERE ((state = 'failed'::text) AND (submitted_at IS NOT NULL));
+CREATE INDEX issuance_of_test ON sverka.issuance USING btree (id) WHERE (book = 'test'::text);
+CREATE INDEX issuance_person ON sverka.issuance USING btree (created_at, id) WHERE ((state = 'unknown'::text) OR (flag IS NOT NULL) OR needs_operator);
 CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
 CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state = 'active'::text) AND (last_read_at <= settled_at));
@@ -1020,6 +1046,7 @@ CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state =
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
+CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revoked_at IS NULL);
 CREATE INDEX withdrawal_created ON sverka.withdrawal USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX withdrawal_destination_once ON sverka.withdrawal_destination USING btree (book, merchant_id, network, address, COALESCE(tag, ''::text)) WHERE (removed_at IS NULL);
 CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash) WHERE (transaction_hash IS NOT NULL);
@@ -2375,6 +2402,17 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.may_enter(for_audience text, with_roles text[])
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select pg_has_role(session_user, 'sverka_' || for_audience, 'usage')
+    and (for_audience = 'cabinet') = ('requester' = any (with_roles));
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.move_withdrawal(before sverka.withdrawal, after sverka.withdrawal, operations text[])
  RETURNS sverka.withdrawal
  LANGUAGE plpgsql
@@ -2439,6 +2477,27 @@ AS $function$
       trace
     from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare person text;
+begin
+  if not exists (select from sverka.login_link l join sverka."user" u on u.id = l.user_id
+      where l.token_hash = with_link and sverka.may_enter(for_audience, u.roles)) then
+    return null;
+  end if;
+  person := sverka.use_login_link(with_link);
+  if person is null then return null; end if;
+  insert into sverka.session (token_hash, user_id, audience, csrf, idle_until, ends_at)
+    values (with_token, person, for_audience, with_csrf,
+      clock_timestamp() + interval '30 minutes', clock_timestamp() + interval '12 hours');
+  return person;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.own_person()
@@ -2564,6 +2623,27 @@ AS $function$
     state = 'open', times = a.times + 1, detail = excluded.detail, trace_id = excluded.trace_id,
     last_seen_at = clock_timestamp(), resolved_at = null,
     opened_at = case when a.state = 'open' then a.opened_at else clock_timestamp() end;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.read_session(with_token bytea, for_audience text)
+ RETURNS TABLE(user_id text, login text, roles text[], merchant_id text, merchant_name text, csrf bytea, opened_at timestamp with time zone, step_up_at timestamp with time zone)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with alive as (
+    select s.token_hash, s.last_seen_at, s.csrf, s.created_at, s.step_up_at,
+        u.id, u.login, u.roles, u.merchant_id, m.name
+      from sverka.session s join sverka."user" u on u.id = s.user_id left join sverka.merchant m on m.id = u.merchant_id
+      where s.token_hash = with_token and s.audience = for_audience and s.revoked_at is null
+        and least(s.idle_until, s.ends_at) > clock_timestamp()
+        and u.disabled_at is null and sverka.may_enter(for_audience, u.roles)),
+  touched as (
+    update sverka.session s set last_seen_at = clock_timestamp(), idle_until = clock_timestamp() + interval '30 minutes'
+      from alive a
+      where s.token_hash = a.token_hash and a.last_seen_at < clock_timestamp() - interval '30 seconds')
+  select a.id, a.login, a.roles, a.merchant_id, a.name, a.csrf, a.created_at, a.step_up_at from alive a;
 $function$
 ; -- sverka_owner
 
@@ -2843,6 +2923,28 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.revoke_session(with_token bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.session set revoked_at = clock_timestamp() where token_hash = with_token and revoked_at is null;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.revoke_sessions(of_user text)
+ RETURNS integer
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with revoked as (
+    update sverka.session set revoked_at = clock_timestamp() where user_id = of_user and revoked_at is null returning 1)
+  select count(*)::integer from revoked;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.seal(most integer)
  RETURNS integer
  LANGUAGE plpgsql
@@ -2907,6 +3009,18 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.sessions_of(of_user text)
+ RETURNS TABLE(audience text, created_at timestamp with time zone, last_seen_at timestamp with time zone, ends_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select s.audience, s.created_at, s.last_seen_at, least(s.idle_until, s.ends_at) from sverka.session s
+    where s.user_id = of_user and s.revoked_at is null and least(s.idle_until, s.ends_at) > clock_timestamp()
+    order by s.created_at desc limit 100;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2927,6 +3041,30 @@ begin
   values (of_merchant, of_product, of_asset, known, new_amount, new_set_by);
   return true;
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_user_disabled(of_user text, is_disabled boolean)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with changed as (
+    update sverka."user" set disabled_at = case when is_disabled then coalesce(disabled_at, clock_timestamp()) end
+      where id = of_user returning 1)
+  select exists (select from changed);
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.set_user_roles(of_user text, with_roles text[])
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with changed as (update sverka."user" set roles = with_roles where id = of_user returning 1)
+  select exists (select from changed);
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text)
@@ -3195,6 +3333,7 @@ $function$
 
 -- Grants on schemas
 
+grant usage on schema ledger to sverka_cabinet;
 grant usage on schema ledger to sverka_console;
 grant usage on schema ledger to sverka_gateway;
 grant usage on schema ledger to sverka_owner;
@@ -3208,9 +3347,11 @@ grant usage on schema sverka to sverka_worker;
 
 -- Grants on tables and views
 
+grant select on ledger.account to sverka_cabinet;
 grant select on ledger.account to sverka_console;
 grant select on ledger.account to sverka_gateway;
 grant select on ledger.account to sverka_worker;
+grant select on ledger.account_balance to sverka_cabinet;
 grant select on ledger.account_balance to sverka_console;
 grant select on ledger.account_balance to sverka_gateway;
 grant select on ledger.account_balance to sverka_owner;
@@ -3219,9 +3360,11 @@ grant select on ledger.asset to sverka_console;
 grant select on ledger.asset to sverka_gateway;
 grant select on ledger.asset to sverka_owner;
 grant select on ledger.asset to sverka_worker;
+grant select on ledger.entry to sverka_cabinet;
 grant select on ledger.entry to sverka_console;
 grant select on ledger.entry to sverka_gateway;
 grant select on ledger.entry to sverka_worker;
+grant select on ledger.movement to sverka_cabinet;
 grant select on ledger.movement to sverka_console;
 grant select on ledger.movement to sverka_gateway;
 grant select on ledger.movement to sverka_owner;
@@ -3242,9 +3385,11 @@ grant select on sverka.audit_seal to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
+grant select on sverka.card to sverka_cabinet;
 grant select on sverka.card to sverka_console;
 grant select on sverka.card to sverka_gateway;
 grant insert, select, update on sverka.card to sverka_worker;
+grant select on sverka.card_change to sverka_cabinet;
 grant select on sverka.card_change to sverka_console;
 grant select on sverka.card_change to sverka_gateway;
 grant select, update on sverka.card_change to sverka_worker;
@@ -3262,6 +3407,7 @@ grant select on sverka.cardholder_key to sverka_worker;
 grant select on sverka.cardholder_member to sverka_worker;
 grant select on sverka.check_run to sverka_console;
 grant insert, select, update on sverka.check_run to sverka_worker;
+grant select on sverka.customer to sverka_cabinet;
 grant select on sverka.customer to sverka_console;
 grant select on sverka.customer to sverka_gateway;
 grant insert, select on sverka.customer to sverka_worker;
@@ -3275,9 +3421,11 @@ grant select on sverka.decision_outcome to sverka_console;
 grant select on sverka.decision_outcome to sverka_worker;
 grant select on sverka.decision_right to sverka_console;
 grant select on sverka.decision_right to sverka_worker;
+grant select on sverka.deposit to sverka_cabinet;
 grant select on sverka.deposit to sverka_console;
 grant select on sverka.deposit to sverka_gateway;
 grant insert, select, update on sverka.deposit to sverka_worker;
+grant select on sverka.deposit_address to sverka_cabinet;
 grant select on sverka.deposit_address to sverka_console;
 grant select on sverka.deposit_address to sverka_gateway;
 grant insert, select, update on sverka.deposit_address to sverka_worker;
@@ -3289,6 +3437,7 @@ grant select on sverka.inbox to sverka_console;
 grant insert, select, update on sverka.inbox to sverka_worker;
 grant select on sverka.inbox_conflict to sverka_console;
 grant select on sverka.inbox_conflict to sverka_worker;
+grant select on sverka.issuance to sverka_cabinet;
 grant select on sverka.issuance to sverka_console;
 grant select on sverka.issuance to sverka_gateway;
 grant insert, select, update on sverka.issuance to sverka_worker;
@@ -3300,6 +3449,8 @@ grant select on sverka.merchant to sverka_worker;
 grant select on sverka.movement_seal to sverka_console;
 grant select on sverka.movement_seal to sverka_gateway;
 grant select on sverka.movement_seal to sverka_worker;
+grant delete, insert, select, update on sverka.rate_limit to sverka_cabinet;
+grant delete, insert, select, update on sverka.rate_limit to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_gateway;
 grant select on sverka.relay_heartbeat to sverka_console;
 grant select on sverka.relay_heartbeat to sverka_worker;
@@ -3386,11 +3537,15 @@ grant execute on sverka.join_persons(one text, other text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
+grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_relay;
 grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_worker;
 grant execute on sverka.plain_hash(hash text) to sverka_console;
 grant execute on sverka.plain_hash(hash text) to sverka_worker;
 grant execute on sverka.raise_alert(alert_key text, alert_kind text, of_book text, of_type text, of_id text, with_detail text, with_trace text) to sverka_worker;
+grant execute on sverka.read_session(with_token bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.read_session(with_token bytea, for_audience text) to sverka_console;
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text) to sverka_worker;
@@ -3401,9 +3556,15 @@ grant execute on sverka.request_withdrawal(of_book text, of_merchant text, by_us
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
 grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
+grant execute on sverka.revoke_session(with_token bytea) to sverka_cabinet;
+grant execute on sverka.revoke_session(with_token bytea) to sverka_console;
+grant execute on sverka.revoke_sessions(of_user text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
+grant execute on sverka.sessions_of(of_user text) to sverka_console;
 grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
+grant execute on sverka.set_user_disabled(of_user text, is_disabled boolean) to sverka_console;
+grant execute on sverka.set_user_roles(of_user text, with_roles text[]) to sverka_console;
 grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text) to sverka_console;
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;

@@ -33,6 +33,7 @@ const duration = (fallback: string) =>
 const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).default(fallback);
 const count = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 const host = z.string().min(1).default('127.0.0.1');
+const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, 'must be an origin: http://host:port');
 
 const schema = z.object({
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
@@ -47,6 +48,12 @@ const schema = z.object({
   SVERKA_OPS_PORT: port(0),
   SVERKA_GATEWAY_PORT: port(8080),
   SVERKA_RELAY_PORT: port(8081),
+  SVERKA_CONSOLE_PORT: port(8083),
+  SVERKA_CABINET_PORT: port(8084),
+  SVERKA_CONSOLE_URL: origin.default('http://localhost:8083'),
+  SVERKA_CABINET_URL: origin.default('http://localhost:8084'),
+  SVERKA_LOCAL_LINKS: z.enum(['on', 'off']).default('off'),
+  SVERKA_TEMPORAL_UI_URL: origin.optional(),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
   SVERKA_PAYLOAD_KEYS_FILE: z.string().min(1).optional(),
@@ -55,10 +62,7 @@ const schema = z.object({
     .string()
     .regex(/^\S{32,}$/, 'must be at least 32 characters without a space')
     .optional(),
-  SVERKA_CODEC_UI_ORIGIN: z
-    .string()
-    .regex(/^https?:\/\/[^/\s]+$/, 'must be an origin: http://host:port')
-    .optional(),
+  SVERKA_CODEC_UI_ORIGIN: origin.optional(),
   SVERKA_RATE_LIMIT: count(600),
   SVERKA_RATE_LIMIT_WINDOW: duration('60s'),
   SVERKA_RELAY_RATE_LIMIT: count(20_000),

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { migrate } from './db/migrate.js';
 import { playStory } from './demo/story.js';
@@ -19,6 +21,8 @@ Starts PostgreSQL, Temporal and every process of Sverka on this machine, plays t
 
 Settings come from the environment: docs/reference/configuration.md lists them.
 `;
+/** The longest label of the links is shorter. */
+const LABEL_CHARACTERS = 20;
 const say = (line: string) => void process.stderr.write(`${line}\n`);
 // A terminal that went away must not end us before our children are stopped.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
@@ -93,6 +97,9 @@ async function startAll(stack: { start(): Promise<RunFile> }): Promise<RunFile> 
 
 function links(run: RunFile): string {
   const rows = [
+    ['Console', run.consoleUrl],
+    ['Cabinet', run.cabinetUrl],
+    ...run.logins.map(({ user, linkFile }) => [`  as ${user}`, oneTimeLink(linkFile)]),
     ['Gateway', run.gatewayUrl],
     ['API docs', `${run.gatewayUrl}/docs`],
     ['Webhooks', `${run.relayUrl}/hooks/…`],
@@ -100,5 +107,10 @@ function links(run: RunFile): string {
     ...(run.codecUrl === null ? [] : [['Codec', `${run.codecUrl}/sign-in (token: codecToken in the file below)`]]),
     ['All of it', `${localPaths(process.env).runFile} (addresses, keys, process ids, log files)`],
   ];
-  return `\n${rows.map(([name, link]) => `  ${name?.padEnd(12)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;
+  return `\n${rows.map(([name, link]) => `  ${name?.padEnd(LABEL_CHARACTERS)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;
+}
+
+/** A page of our own, opened once; whoever reads this terminal may sign in. */
+function oneTimeLink(linkFile: string): string {
+  return readFileSync(join(localPaths(process.env).repository, linkFile), 'utf8').trim();
 }

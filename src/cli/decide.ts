@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { DecisionSubject } from '../contracts/decision.js';
-import { type DecisionOutcome, insertDecision, readDecisionOutcome } from '../db/decisions.js';
-import { Refused, UniqueViolation } from '../db/errors.js';
+import { REASON_CHARACTERS_MAX } from '../contracts/decision.js';
+import { type DecisionOutcome, readDecisionOutcome } from '../db/decisions.js';
+import { leaveDecision, type PendingDecision } from '../db/pending-decisions.js';
 import { holdsCardNumber } from '../domain/card-numbers.js';
 import { newTraceId } from '../telemetry/trace.js';
 import { type CommandInput, type CommandOption, type Context, textOption } from './command.js';
@@ -9,23 +9,14 @@ import { CliFailure, EXIT, type ExitCode } from './failure.js';
 import { answerDryRun } from './resources.js';
 import { signIn } from './sign-in.js';
 
-/** What a person decides on, as it stands at the moment it is shown. */
-export interface Pending {
-  readonly type: DecisionSubject;
-  readonly id: string;
+/** What a person decides on, as the command line shows it. */
+export interface Pending extends Omit<PendingDecision<unknown>, 'record' | 'alert'> {
   /** `deposit dep_…`. */
   readonly title: string;
-  /** Read before the subject. */
-  readonly stage: string;
-  /** Over all that `facts` shows. */
-  readonly seenHash: Buffer;
   /** With `--json`. */
   readonly document: object;
+  /** All that the hash covers, and more. */
   readonly facts: readonly (readonly [string, string | null])[];
-  /** What can be decided now; empty when nothing waits for a person. */
-  readonly choices: readonly string[];
-  /** False where something can be decided although nothing waits for it; left out, whatever can be waits. */
-  readonly needed?: boolean;
 }
 
 export interface Deciding {
@@ -45,7 +36,6 @@ export const DECISION_OPTIONS: readonly CommandOption[] = [
   { flags: '--wait <seconds>', description: 'how long to wait until it is applied, default 15' },
 ];
 const WAIT_SECONDS_DEFAULT = 15;
-const REASON_CHARACTERS_MAX = 1_000;
 const LOOK_MS = 100;
 
 /**
@@ -72,7 +62,7 @@ export async function decide(context: Context, input: CommandInput, of: Deciding
     throw new CliFailure('interrupted', 'Nothing was decided.');
   }
   const traceId = newTraceId();
-  const id = await leaveDecision(context, { pending, choice, argument, reason, login, traceId });
+  const id = await leaveAs(context, { pending, choice, argument, reason, login, traceId });
   await of.nudge(traceId);
   const came = await waitForOutcome(context, id, waitMs);
   const { document, text } = await of.after();
@@ -89,6 +79,12 @@ export async function decide(context: Context, input: CommandInput, of: Deciding
     },
   );
   return exitOf(context, id, came);
+}
+
+/** What was there a moment ago: rows are never deleted. */
+export function stillThere<T>(found: T | null): T {
+  if (found === null) throw new Error('What was to be decided on is gone, although no row is ever deleted.');
+  return found;
 }
 
 /** Which of the command's choices was given; null without one. Throws `usage` for two. */
@@ -113,7 +109,7 @@ function wordsOf(choice: string): string {
 }
 
 function showPending({ out }: Context, { title, facts, choices, document, ...pending }: Pending): ExitCode {
-  const { needed = choices.length > 0 } = pending;
+  const { needed } = pending;
   const flags = choices.map(flagOf).join(' or ');
   out.result({ object: 'pending_decision', needed, choices, subject: document }, () => {
     out.facts(facts);
@@ -141,7 +137,7 @@ function termsOf({ flags }: Context, input: CommandInput): { reason: string; log
   return { reason, login, waitMs: Number(wait) * 1_000 };
 }
 
-async function leaveDecision(
+async function leaveAs(
   context: Context,
   of: { pending: Pending; choice: string; argument: string | null; reason: string; login: string; traceId: string },
 ): Promise<string> {
@@ -149,20 +145,15 @@ async function leaveDecision(
   const { type: subjectType, id: subjectId, stage, seenHash } = pending;
   const userId = await signIn(context, login);
   const decision = { subjectType, subjectId, stage, choice, argument, seenHash, userId, reason, traceId };
-  try {
-    return await insertDecision(context.db(), decision);
-  } catch (error) {
-    if (error instanceof UniqueViolation) {
-      const message = `Somebody has decided on ${pending.title} meanwhile; see \`sverka trace ${subjectId}\`.`;
-      throw new CliFailure('conflict', message, { problem: 'invalid_state', cause: error });
-    }
-    // The trigger's own words: what the role itself may not do is told as that.
-    if (error instanceof Refused && error.message.startsWith('this person')) {
-      const message = `${login} may not decide to ${choice} a ${subjectType.replace('_', ' ')}: it takes another role.`;
-      throw new CliFailure('notPermitted', message, { cause: error });
-    }
-    throw error;
+  const left = await leaveDecision(context.db(), decision);
+  if (left.kind === 'left') return left.id;
+  const { cause } = left;
+  if (left.kind === 'decided_before') {
+    const message = `Somebody has decided on ${pending.title} meanwhile; see \`sverka trace ${subjectId}\`.`;
+    throw new CliFailure('conflict', message, { problem: 'invalid_state', cause });
   }
+  const message = `${login} may not decide to ${choice} a ${subjectType.replace('_', ' ')}: it takes another role.`;
+  throw new CliFailure('notPermitted', message, { cause });
 }
 
 async function waitForOutcome(context: Context, id: string, waitMs: number): Promise<DecisionOutcome | null> {

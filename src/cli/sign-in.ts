@@ -1,7 +1,8 @@
 import { dirname, join, resolve } from 'node:path';
+import { isLogin } from '../contracts/values.js';
 import { createLoginLink, takeLoginLink } from '../db/login-links.js';
 import { findUser } from '../db/users.js';
-import { readLoginFile, removeLoginFile, writeLoginFile } from '../local/login-file.js';
+import { loginLink, readLoginFile, removeLoginFile, writeLoginFile } from '../local/login-file.js';
 import { REPOSITORY } from '../local/paths.js';
 import type { Context } from './command.js';
 import { CliFailure } from './failure.js';
@@ -36,8 +37,16 @@ export async function writeFreshLink(context: Context, login: string): Promise<s
   if (token === null) {
     throw new CliFailure('notFound', 'There is no person of this login who may sign in.');
   }
-  writeLoginFile(file, token);
+  writeLoginFile(file, await linkFor(context, login, token));
   return file;
+}
+
+/** The page of the link; a run that has no pages yet leaves the token alone, which a decision needs. */
+async function linkFor(context: Context, login: string, token: string): Promise<string> {
+  const { run } = context.profile();
+  const user = await findUser(context.db(), login);
+  const pages = user?.roles.includes('requester') ? run?.cabinetUrl : run?.consoleUrl;
+  return pages === undefined ? token : loginLink(pages, token);
 }
 
 /** As `run.json` says; a person who was made later has the file beside the others. */
@@ -46,7 +55,7 @@ function loginFile(context: Context, login: string): string {
   if (run === null) {
     throw new CliFailure('notPermitted', 'Link files are the local run’s: elsewhere a person signs in at the console.');
   }
-  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(login)) throw new CliFailure('usage', 'A login is a-z, 0-9, `.`, `_`, `-`.');
+  if (!isLogin(login)) throw new CliFailure('usage', 'A login is a-z, 0-9, `.`, `_`, `-`.');
   const named = run.logins?.find(({ user }) => user === login);
   return named ? resolve(REPOSITORY, named.linkFile) : join(dirname(file), 'login', login);
 }

@@ -1,3 +1,4 @@
+import { holdsCardNumber } from '../domain/card-numbers.js';
 import { DEPOSIT_CHOICES } from '../domain/deposit-decision.js';
 import { ISSUANCE_CHOICES } from '../domain/issuance-decision.js';
 import { WITHDRAWAL_CHOICES } from '../domain/withdrawal.js';
@@ -11,6 +12,18 @@ export const DECISION_CHOICES = {
   withdrawal: WITHDRAWAL_CHOICES,
 } as const;
 export type DecisionSubject = keyof typeof DECISION_CHOICES;
+
+export const REASON_CHARACTERS_MAX = 1_000;
+
+/** True for a text that can stand as the reason of a decision, for ever. */
+export function isDecisionReason(text: string): boolean {
+  return text.trim() !== '' && [...text].length <= REASON_CHARACTERS_MAX && !holdsCardNumber(text);
+}
+
+/** True for what can be the issuer's id of a card; a card's own number never gets into a row. */
+export function isLinkedCard(text: string): boolean {
+  return /^[A-Za-z0-9._:-]{1,128}$/.test(text) && !holdsCardNumber(text);
+}
 
 /** A decision that is still to be applied. */
 export interface OpenDecision<Choice extends string = string> {

@@ -19,6 +19,18 @@ export const referenceSchema = z
   .regex(/^[A-Za-z0-9._:-]{1,64}$/, 'must be 1 to 64 of A-Z a-z 0-9 . _ : -')
   .refine(isFreeOfCardNumbers, NO_CARD_NUMBER);
 
+export const MERCHANT_NAME_CHARACTERS_MAX = 140;
+
+/** True for what a merchant can be called: control characters would reach terminals and pages. */
+export function isMerchantName(text: string): boolean {
+  return text.trim() !== '' && [...text].length <= MERCHANT_NAME_CHARACTERS_MAX && !/[\p{C}\p{Zl}\p{Zp}]/u.test(text);
+}
+
+/** True for what a person can sign in as. */
+export function isLogin(text: string): boolean {
+  return /^[a-z0-9][a-z0-9._-]{0,63}$/.test(text);
+}
+
 /** Code of a listed asset. */
 export const assetCodeSchema = z
   .string()

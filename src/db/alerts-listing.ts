@@ -18,7 +18,8 @@ export interface AlertRecord {
   readonly resolvedAt: Date | null;
 }
 
-const SELECT = `select id, key, kind, book, subject_type as "subjectType", subject_id as "subjectId", detail, state, times,
+/** Everything of an alert. */
+export const ALERT_SELECT = `select id, key, kind, book, subject_type as "subjectType", subject_id as "subjectId", detail, state, times,
     trace_id as "traceId", opened_at as "openedAt", last_seen_at as "lastSeenAt", resolved_at as "resolvedAt"
   from sverka.alert`;
 
@@ -29,7 +30,7 @@ export async function listAlerts(
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<AlertRecord[]> {
   return db.query<AlertRecord>(
-    `${SELECT} where ($1 or state = 'open') and ($2::text is null or book is null or book = $2)
+    `${ALERT_SELECT} where ($1 or state = 'open') and ($2::text is null or book is null or book = $2)
        and ($3::text is null or (opened_at, id) < (select c.opened_at, c.id from sverka.alert c where c.id = $3))
      order by opened_at desc, id desc limit $4`,
     [of.all, of.book, page.after, page.limit + 1],
@@ -38,7 +39,7 @@ export async function listAlerts(
 
 /** The open alert of that key; null when there is none. */
 export async function findOpenAlert(db: Tx, key: string): Promise<AlertRecord | null> {
-  const rows = await db.query<AlertRecord>(`${SELECT} where key = $1 and state = 'open'`, [key]);
+  const rows = await db.query<AlertRecord>(`${ALERT_SELECT} where key = $1 and state = 'open'`, [key]);
   return rows[0] ?? null;
 }
 

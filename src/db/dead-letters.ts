@@ -27,7 +27,8 @@ export interface DeadLetterRecord {
   readonly closedHow: 'abandoned' | 'applied' | null;
 }
 
-const SELECT = `select l.id, l.inbox_id as "inboxId", l.book, i.provider, i.endpoint,
+/** Everything of a dead letter; alias `l`, its notification `i`. */
+export const DEAD_LETTER_SELECT = `select l.id, l.inbox_id as "inboxId", l.book, i.provider, i.endpoint,
     i.subject_type as "subjectType", i.subject_ref as "subjectRef", l.reason, l.attempts, l.replays,
     l.created_at as "createdAt", l.closed_at as "closedAt", l.closed_how as "closedHow"
   from sverka.dead_letter l join sverka.inbox i on i.id = l.inbox_id`;
@@ -39,7 +40,7 @@ export async function listDeadLetters(
   page: { readonly limit: number; readonly after: string | null },
 ): Promise<DeadLetterRecord[]> {
   return db.query<DeadLetterRecord>(
-    `${SELECT} where (not $1 or l.closed_at is null) and ($2::text is null or l.book = $2)
+    `${DEAD_LETTER_SELECT} where (not $1 or l.closed_at is null) and ($2::text is null or l.book = $2)
        and ($3::text is null or (l.created_at, l.id) <
          (select c.created_at, c.id from sverka.dead_letter c where c.id = $3))
      order by l.created_at desc, l.id desc limit $4`,
@@ -48,7 +49,7 @@ export async function listDeadLetters(
 }
 
 export async function findDeadLetter(db: Tx, id: string): Promise<DeadLetterRecord | null> {
-  const rows = await db.query<DeadLetterRecord>(`${SELECT} where l.id = $1`, [id]);
+  const rows = await db.query<DeadLetterRecord>(`${DEAD_LETTER_SELECT} where l.id = $1`, [id]);
   return rows[0] ?? null;
 }
 

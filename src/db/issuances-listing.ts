@@ -4,7 +4,7 @@ import { createWhere, type Filters } from './lists.js';
 import type { Tx } from './transaction.js';
 
 /** What waits for a person: nobody knows whether a card was made, or the issuer contradicts what was asked for. */
-const WAITS_FOR_PERSON = "(i.state = 'unknown' or i.flag is not null or i.needs_operator)";
+export const WAITS_FOR_PERSON = "(i.state = 'unknown' or i.flag is not null or i.needs_operator)";
 
 /**
  * Issuances of all merchants, newest first: for the operator's own tools. Filters are by column of `i`, several values

@@ -105,6 +105,21 @@ const TIME_LIMIT = '60s';
 
 /** Everything that the database holds about one id, in one snapshot; no items when nothing is known of it. */
 export async function readTrace(pool: pg.Pool, id: string, book: Book | null): Promise<Trace> {
+  return readStory(pool, { id, book, movements: readMovements });
+}
+
+/** The same of a deposit, an issuance or a card, at once also beside a large journal: it knows its own movements. */
+export async function readSubjectTrace(pool: pg.Pool, id: string): Promise<Trace> {
+  return readStory(pool, { id, book: null, movements: readOwnMovements });
+}
+
+interface Story {
+  readonly id: string;
+  readonly book: Book | null;
+  readonly movements: (tx: Tx, scope: TraceScope) => Promise<TraceItem[]>;
+}
+
+function readStory(pool: pg.Pool, { id, book, movements }: Story): Promise<Trace> {
   return inTransaction(
     pool,
     async (tx) => {
@@ -120,7 +135,7 @@ export async function readTrace(pool: pg.Pool, id: string, book: Book | null): P
         webhooks,
         await readMoves(tx, scope),
         await readChangeItems(tx, { ...scope, limit: ITEMS_MAX + 1 }),
-        await readMovements(tx, scope),
+        await movements(tx, scope),
         await readEvents(tx, scope),
         await readAlerts(tx, scope, webhooks),
         letters,
@@ -218,9 +233,42 @@ async function readMovements(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
      order by m.id desc ${NEWEST}`,
     [...paramsOf(scope), scope.customerId],
   );
+  return movementItems(
+    tx,
+    rows.map(({ key, ...of }) => ({ ...of, id: movementId(key) })),
+  );
+}
+
+/** What the subjects of this story have noted as theirs, and what touched the accounts of its cards. */
+async function readOwnMovements(tx: Tx, { subjects }: TraceScope): Promise<TraceItem[]> {
+  const noted = await tx.query<{ id: string; book: Book; merchantId: string }>(
+    `select unnest(movement_ids) as id, book, merchant_id as "merchantId" from (
+       select movement_ids, book, merchant_id from sverka.deposit where id = any ($1)
+       union all select movement_ids, book, merchant_id from sverka.issuance where id = any ($1)
+       union all select movement_ids, book, merchant_id from sverka.card_load where id = any ($1)) s`,
+    [subjects],
+  );
+  const onCards = await tx.query<{ key: Buffer; book: Book; merchantId: string }>(
+    `select m.key, m.book, m.merchant_id as "merchantId" from sverka.card c
+       join ledger.account a on a.book = c.book and a.merchant_id = c.merchant_id and a.customer_id is null
+         and a.kind = 'card' and a.ref = c.id
+       join ledger.entry e on e.account_id = a.id join ledger.movement m on m.id = e.movement_id
+      where c.id = any ($1) order by m.id desc ${NEWEST}`,
+    [subjects],
+  );
+  const all = [...noted, ...onCards.map(({ key, ...of }) => ({ ...of, id: movementId(key) }))];
+  const unique = new Map(all.map((each) => [each.id, each]));
+  const items = await movementItems(tx, [...unique.values()]);
+  return items.sort((a, b) => b.at.getTime() - a.at.getTime());
+}
+
+async function movementItems(
+  tx: Tx,
+  named: readonly { id: string; book: Book; merchantId: string }[],
+): Promise<TraceItem[]> {
   const items: TraceItem[] = [];
-  for (const { key, ...of } of rows) {
-    const movement = await findMovement(tx, of, movementId(key));
+  for (const { id, ...of } of named) {
+    const movement = await findMovement(tx, of, id);
     if (movement) items.push({ kind: 'movement', at: movement.recordedAt, movement });
   }
   return items;

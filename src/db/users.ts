@@ -18,12 +18,25 @@ export async function findUser(db: Tx, login: string): Promise<UserRecord | null
   return rows[0] ?? null;
 }
 
-/** Makes a person of ours through the admin's function; answers the id. Throws `UniqueViolation` for a login taken. */
+/**
+ * Makes a person through the admin's function, of ours or a merchant's requester; answers the id. Throws
+ * `UniqueViolation` for a login taken, `ConstraintViolation` for roles that do not fit.
+ */
 export async function createUser(
   db: Tx,
-  of: { readonly login: string; readonly roles: readonly string[] },
+  of: { readonly login: string; readonly roles: readonly string[]; readonly merchantId?: string | null },
 ): Promise<string> {
   const id = newId('user');
-  await db.query('select sverka.create_user($1, $2, null, $3)', [id, of.login, of.roles]);
+  await db.query('select sverka.create_user($1, $2, $3, $4)', [id, of.login, of.merchantId ?? null, of.roles]);
   return id;
+}
+
+/** What a person may do, from the next request on. Throws `ConstraintViolation` for roles that do not fit. */
+export async function setUserRoles(db: Tx, id: string, roles: readonly string[]): Promise<void> {
+  await db.query('select sverka.set_user_roles($1, $2)', [id, roles]);
+}
+
+/** Shuts a person out, or lets a person in again, from the next request on. */
+export async function setUserDisabled(db: Tx, id: string, isDisabled: boolean): Promise<void> {
+  await db.query('select sverka.set_user_disabled($1, $2)', [id, isDisabled]);
 }

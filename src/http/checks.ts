@@ -96,6 +96,11 @@ export function fingerprintKeyCheck(key: string | undefined): OpsCheck {
   return { name: 'fingerprint_key', required: true, check: async () => (key === undefined ? 'missing' : null) };
 }
 
+/** People can sign in: local links are on, as long as there is no identity provider. */
+export function signInCheck(localLinks: boolean): OpsCheck {
+  return { name: 'sign_in', required: true, check: async () => (localLinks ? null : 'missing') };
+}
+
 /** Nobody waits for a database connection because all of them are taken (one that is being opened is no wait). */
 export function poolWaitCheck(pool: pg.Pool): OpsCheck {
   const exhausted = () => pool.waitingCount > 0 && pool.idleCount === 0 && pool.totalCount >= pool.options.max;

@@ -2,14 +2,16 @@ import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node
 import { dirname } from 'node:path';
 import { errorCode } from './process-info.js';
 
-/** The token stands behind this in a link; the console's own links will begin with its address. */
-const LINK = 'sverka://login/';
+/** The page that opens a session by that token; `pagesUrl` is that of the console or of the cabinet. */
+export function loginLink(pagesUrl: string, token: string): string {
+  return `${pagesUrl}/sign-in?link=${token}`;
+}
 
 /** Puts a fresh one-time link where its person finds it: one line, for this user alone, replaced atomically. */
-export function writeLoginFile(file: string, token: string): void {
+export function writeLoginFile(file: string, link: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const partial = `${file}.${process.pid}`;
-  writeFileSync(partial, `${LINK}${token}\n`, { mode: 0o600 });
+  writeFileSync(partial, `${link}\n`, { mode: 0o600 });
   renameSync(partial, file);
 }
 

@@ -8,7 +8,7 @@ import type { LoginRole } from './role-passwords.js';
 import type { StackPorts } from './stack-ports.js';
 
 /** Our own processes; each is `src/<name>.ts`. */
-export const PRODUCT_PROCESSES = ['simulators', 'worker', 'gateway', 'relay'] as const;
+export const PRODUCT_PROCESSES = ['simulators', 'worker', 'gateway', 'relay', 'console', 'cabinet'] as const;
 /** The codec runs only where payloads are encrypted. */
 export type ProductProcess = (typeof PRODUCT_PROCESSES)[number] | 'codec';
 
@@ -19,6 +19,8 @@ export interface ProductSettings {
   readonly databaseUrls: Readonly<Record<LoginRole, string>>;
   readonly temporalAddress: string;
   readonly temporalNamespace: string;
+  /** Null where no UI of Temporal is known. */
+  readonly temporalUiUrl: string | null;
   readonly taskQueue: string;
   readonly bundlePath: string;
   readonly accounts: readonly ProviderAccount[];
@@ -35,6 +37,8 @@ const STAGES: Readonly<Record<ProductProcess, number>> = {
   worker: 3,
   gateway: 4,
   relay: 4,
+  console: 4,
+  cabinet: 4,
   codec: 4,
 };
 
@@ -122,6 +126,10 @@ function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv
       return { ...providers, SVERKA_GATEWAY_PORT: String(ports.gateway) };
     case 'relay':
       return { ...providers, SVERKA_RELAY_PORT: String(ports.relay) };
+    case 'console':
+      return { ...pages(settings), SVERKA_CONSOLE_PORT: String(ports.console) };
+    case 'cabinet':
+      return { ...pages(settings), SVERKA_CABINET_PORT: String(ports.cabinet) };
     case 'codec':
       return {
         SVERKA_CODEC_PORT: String(ports.codec),
@@ -129,6 +137,16 @@ function own(name: ProductProcess, settings: ProductSettings): NodeJS.ProcessEnv
         SVERKA_CODEC_UI_ORIGIN: settings.codec?.uiOrigin,
       };
   }
+}
+
+/** Where pages are, for links and forms; by name, as cookies that need a secure page are kept for localhost alone. */
+function pages({ env, ports, temporalUiUrl }: ProductSettings): NodeJS.ProcessEnv {
+  return {
+    SVERKA_CONSOLE_URL: env['SVERKA_CONSOLE_URL'] || `http://localhost:${ports.console}`,
+    SVERKA_CABINET_URL: env['SVERKA_CABINET_URL'] || `http://localhost:${ports.cabinet}`,
+    SVERKA_LOCAL_LINKS: env['SVERKA_LOCAL_LINKS'] || 'on',
+    SVERKA_TEMPORAL_UI_URL: temporalUiUrl ?? undefined,
+  };
 }
 
 /** npm describes itself in the environment; to our processes that says nothing. */

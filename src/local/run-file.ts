@@ -13,12 +13,12 @@ export interface RunMerchant {
   readonly readOnlyKey: string;
 }
 
-/** A person who can decide, and where the one-time link lies. */
+/** A person who can sign in, and where the one-time link lies. */
 export interface RunLogin {
   readonly user: string;
   readonly role: string;
   /** Where the link leads to. */
-  readonly at: 'console';
+  readonly at: 'console' | 'cabinet';
   /** Relative to the repository. */
   readonly linkFile: string;
 }
@@ -45,6 +45,9 @@ export interface RunFile {
   readonly startedAt: string;
   readonly gatewayUrl: string;
   readonly relayUrl: string;
+  /** Where people of ours, and requesters of merchants, open their pages. */
+  readonly consoleUrl: string;
+  readonly cabinetUrl: string;
   /** The codec's listener, and what its callers must show; null and absent where payloads are not encrypted. */
   readonly codecUrl: string | null;
   readonly codecToken?: string;

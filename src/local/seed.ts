@@ -13,7 +13,15 @@ import type { RunMerchant } from './run-file.js';
 export interface Seeded {
   readonly merchants: readonly RunMerchant[];
   /** `token` of a one-time link, of which the database keeps only the hash. */
-  readonly people: readonly { readonly login: string; readonly role: string; readonly token: string }[];
+  readonly people: readonly SeededPerson[];
+}
+
+export interface SeededPerson {
+  readonly login: string;
+  /** As `run.json` names it. */
+  readonly role: string;
+  readonly at: 'console' | 'cabinet';
+  readonly token: string;
 }
 
 /** The merchants of a local run: two live ones and one for tests. */
@@ -24,8 +32,16 @@ const DEMO = [
 ] as const;
 const LOOK_AT = 100;
 
-/** The people of a local run, with the role that is also their name. */
-const PEOPLE = ['operator', 'admin'] as const;
+/** The people of a local run: requesters of the first live and of the test merchant, and people of ours. */
+const PEOPLE: readonly { readonly login: string; readonly role: string; readonly merchant: string | null }[] = [
+  { login: 'requester', role: 'requester', merchant: DEMO[0].name },
+  { login: 'requester-test', role: 'requester', merchant: DEMO[2].name },
+  { login: 'operator', role: 'operator', merchant: null },
+  { login: 'approver', role: 'approver', merchant: null },
+  { login: 'approver2', role: 'approver', merchant: null },
+  { login: 'admin', role: 'admin', merchant: null },
+  { login: 'auditor', role: 'auditor', merchant: null },
+];
 
 /** What making a card costs in a local run, unless somebody has set another fee: 1.00 USD, in cents. */
 const CARD_FEE = { asset: 'USD', amount: 100n } as const;
@@ -46,7 +62,8 @@ export async function seed(databaseUrl: string): Promise<Seeded> {
     const db = queriesOf(pool);
     await seedFees(db);
     await seedOffers(db);
-    return { merchants: await seedMerchants(db), people: await seedPeople(db) };
+    const merchants = await seedMerchants(db);
+    return { merchants, people: await seedPeople(db, merchants) };
   } finally {
     await pool.end();
   }
@@ -70,13 +87,18 @@ async function revokeAll(db: Tx, merchantId: string): Promise<void> {
   for (const key of keys.filter(({ revokedAt }) => revokedAt === null)) await revokeApiKey(db, key.id);
 }
 
-async function seedPeople(db: Tx): Promise<Seeded['people']> {
-  const people = [];
-  for (const login of PEOPLE) {
-    if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [login] });
+async function seedPeople(db: Tx, merchants: readonly RunMerchant[]): Promise<SeededPerson[]> {
+  const people: SeededPerson[] = [];
+  for (const { login, role, merchant } of PEOPLE) {
+    const merchantId =
+      merchant === null ? null : (merchants[DEMO.findIndex(({ name }) => name === merchant)]?.id ?? null);
+    if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [role], merchantId });
     const token = await createLoginLink(db, login);
     // Null: somebody has disabled this person, and that stays.
-    if (token !== null) people.push({ login, role: login, token });
+    if (token === null) continue;
+    const named =
+      merchantId === null ? { role, at: 'console' as const } : { role: `merchant ${role}`, at: 'cabinet' as const };
+    people.push({ login, ...named, token });
   }
   return people;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createSupervisor, type Supervisor } from './children.js';
 import { type Guard, startGuard } from './guard.js';
 import { ensureFingerprintKey, hasArrangedKeys, type KeyFiles, keyFiles } from './key-files.js';
-import { writeLoginFile } from './login-file.js';
+import { loginLink, writeLoginFile } from './login-file.js';
 import { type LocalPaths, relativeToRepository } from './paths.js';
 import { type LocalPayloadKeys, localPayloadKeys } from './payload-keys.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
@@ -123,15 +123,21 @@ async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {
   await options.migrate(databaseUrl);
   const databaseUrls = await setRolePasswords(databaseUrl);
   const { merchants, people } = await options.seed(databaseUrl);
-  const logins = people.map((person) => leaveLink(options.paths, person));
+  const logins = people.map((person) => leaveLink(parts, person));
   runFile.set({ databaseUrl, databaseUrls, merchants, logins });
   return databaseUrls;
 }
 
-function leaveLink({ logins }: LocalPaths, { login, role, token }: Seeded['people'][number]): RunLogin {
-  const file = join(logins, login);
-  writeLoginFile(file, token);
-  return { user: login, role, at: 'console', linkFile: relativeToRepository(file) };
+function leaveLink({ options, ports }: Parts, { login, role, at, token }: Seeded['people'][number]): RunLogin {
+  const file = join(options.paths.logins, login);
+  writeLoginFile(file, loginLink(pagesUrl(at, { env: options.env, ports }), token));
+  return { user: login, role, at, linkFile: relativeToRepository(file) };
+}
+
+/** By name, not by number: cookies that need a secure page are kept for localhost alone. */
+function pagesUrl(at: RunLogin['at'], { env, ports }: { env: NodeJS.ProcessEnv; ports: StackPorts }): string {
+  const origin = env[`SVERKA_${at.toUpperCase()}_URL`] || `http://localhost:${ports[at]}`;
+  return `${origin}${at === 'console' ? '/operator' : '/cabinet'}`;
 }
 
 async function startPostgres({ options, supervisor, ports, runFile }: Parts): Promise<string> {
@@ -174,7 +180,7 @@ async function startTemporal({ options, supervisor, ports, runFile }: Parts, { e
   if (external) {
     await registerSearchAttributes({ address: external, namespace: temporalNamespace });
     runFile.set({ temporalAddress: external, temporalNamespace });
-    return { temporalAddress: external, temporalNamespace };
+    return { temporalAddress: external, temporalNamespace, temporalUiUrl: env['SVERKA_TEMPORAL_UI_URL'] || null };
   }
   const temporalAddress = `127.0.0.1:${ports.temporal}`;
   const temporalUiUrl = `http://127.0.0.1:${ports.temporalUi}`;
@@ -185,7 +191,7 @@ async function startTemporal({ options, supervisor, ports, runFile }: Parts, { e
   await supervisor.start(temporalChild({ program, port: ports.temporal, uiPort: ports.temporalUi, ...place }));
   runFile.put('logFiles', 'temporal', relativeToRepository(logFile));
   runFile.set({ temporalAddress, temporalNamespace, temporalUiUrl });
-  return { temporalAddress, temporalNamespace };
+  return { temporalAddress, temporalNamespace, temporalUiUrl };
 }
 
 async function startProduct(name: ProductProcess, input: { parts: Parts; settings: ProductSettings }): Promise<void> {
@@ -207,4 +213,6 @@ async function startProduct(name: ProductProcess, input: { parts: Parts; setting
   }
   if (name === 'gateway') runFile.set({ gatewayUrl: `http://127.0.0.1:${ports.gateway}` });
   if (name === 'relay') runFile.set({ relayUrl: `http://127.0.0.1:${ports.relay}` });
+  if (name === 'console') runFile.set({ consoleUrl: pagesUrl(name, { env: options.env, ports }) });
+  if (name === 'cabinet') runFile.set({ cabinetUrl: pagesUrl(name, { env: options.env, ports }) });
 }

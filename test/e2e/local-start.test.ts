@@ -8,7 +8,17 @@ import { REPOSITORY_ROOT } from '../support/tree-files.js';
 // Each starts the product, some twice; the bound is only for a machine that does much else.
 const WITHIN_MS = 300_000;
 
-const PROCESSES = ['guard', 'postgres', 'temporal', 'worker', 'gateway', 'relay', 'simulators'] as const;
+const PROCESSES = [
+  'guard',
+  'postgres',
+  'temporal',
+  'worker',
+  'gateway',
+  'relay',
+  'console',
+  'cabinet',
+  'simulators',
+] as const;
 
 let folder: ProductFolder;
 beforeEach(() => {
@@ -60,7 +70,9 @@ test(
     for (const { linkFile } of run.logins) {
       const file = resolve(REPOSITORY_ROOT, linkFile);
       expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(readFileSync(file, 'utf8')).toMatch(/^sverka:\/\/login\/[A-Za-z0-9_-]{43}\n$/);
+      expect(readFileSync(file, 'utf8')).toMatch(
+        /^http:\/\/localhost:\d+\/(operator|cabinet)\/sign-in\?link=[A-Za-z0-9_-]{43}\n$/,
+      );
     }
     expect(await product.stop()).toBe(0);
     await eventually('nothing is left', () => folder.leftBehind().length === 0);

@@ -70,7 +70,7 @@ test.each(PRODUCT_PROCESSES)('the %s is a service, and its own configuration acc
   const environment = service?.environment ?? {};
   const { providers } = loadConfig(environment);
   const configured = providers.map(({ provider, account }) => `${provider} ${account}`);
-  if (name !== 'simulators') {
+  if (!['simulators', 'console', 'cabinet'].includes(name)) {
     expect(configured).toEqual(['custody main-live', 'custody main-test', 'issuer main-live', 'issuer main-test']);
   }
   // What the configuration does not know it ignores: a misspelt setting would have its default.
@@ -126,7 +126,7 @@ test('with encrypted payloads each process that speaks to Temporal has the keys,
   const { services: all } = readCompose(encrypted, values);
   const codec = loadCodecConfig(all['codec']?.environment ?? {});
   const path = codec.SVERKA_PAYLOAD_KEYS_FILE;
-  for (const name of ['worker', 'gateway', 'relay', 'cli', 'codec']) {
+  for (const name of ['worker', 'gateway', 'relay', 'console', 'cabinet', 'cli', 'codec']) {
     expect([name, all[name]?.environment?.['SVERKA_PAYLOAD_KEYS_FILE']]).toEqual([name, path]);
     expect([name, all[name]?.volumes]).toEqual([name, expect.arrayContaining([PAYLOAD_KEYS])]);
     expect(Object.keys(all[name]?.depends_on ?? {})).toContain('payload-keys');

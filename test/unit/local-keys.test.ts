@@ -23,6 +23,7 @@ function told(env: NodeJS.ProcessEnv, keys: ProductSettings['keys']) {
     databaseUrls: {} as ProductSettings['databaseUrls'],
     temporalAddress: '',
     temporalNamespace: '',
+    temporalUiUrl: null,
     taskQueue: '',
     bundlePath: '',
     accounts: [],
@@ -43,6 +44,8 @@ test('only the worker learns where private keys are, only the edges what seals',
     worker: { SVERKA_KEYRING_FILE: files.keyring },
     gateway: { SVERKA_PUBLIC_KEYS_FILE: files.publicKeys, SVERKA_FINGERPRINT_KEY: 'f' },
     relay: { SVERKA_PUBLIC_KEYS_FILE: files.publicKeys },
+    console: {},
+    cabinet: {},
   });
 });
 
@@ -54,6 +57,8 @@ test('what a person arranged is kept, and is hidden just the same from who does 
     worker: { SVERKA_VAULT_TOKEN: 't', SVERKA_PUBLIC_KEYS_FILE: '/p', SVERKA_FINGERPRINT_KEY: 'f' },
     gateway: { SVERKA_PUBLIC_KEYS_FILE: '/p', SVERKA_FINGERPRINT_KEY: 'f' },
     relay: { SVERKA_PUBLIC_KEYS_FILE: '/p' },
+    console: {},
+    cabinet: {},
   });
   expect(hasArrangedKeys({ SVERKA_FINGERPRINT_KEY: 'f', SVERKA_KEYRING_FILE: '' })).toBe(false);
 });

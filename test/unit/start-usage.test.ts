@@ -25,7 +25,7 @@ test('a flag that npm start does not have ends it with 2 and the flags that it h
   expect(stderr).toContain('--once');
 });
 
-test.each(['worker', 'gateway', 'relay', 'simulators'])(
+test.each(['worker', 'gateway', 'relay', 'console', 'cabinet', 'simulators'])(
   'a %s whose settings are not usable names each of them, and shows no stack',
   (entry) => {
     const { code, stderr } = run(entry, [], { SVERKA_LOG_LEVEL: 'loud', SVERKA_RATE_LIMIT: '0' });

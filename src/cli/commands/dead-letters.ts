@@ -1,17 +1,11 @@
 import type { DECISION_CHOICES } from '../../contracts/decision.js';
 import { toTime } from '../../contracts/values.js';
 import { findOpenAlert } from '../../db/alerts-listing.js';
-import {
-  choicesOf,
-  type DeadLetterRecord,
-  findDeadLetter,
-  hashSeenDeadLetter,
-  listDeadLetters,
-} from '../../db/dead-letters.js';
-import { decisionStage } from '../../db/decisions.js';
+import { type DeadLetterRecord, findDeadLetter, listDeadLetters } from '../../db/dead-letters.js';
+import { pendingDeadLetter } from '../../db/pending-decisions.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type Context } from '../command.js';
-import { DECISION_OPTIONS, decide } from '../decide.js';
+import { DECISION_OPTIONS, decide, stillThere } from '../decide.js';
 import { CliFailure, EXIT } from '../failure.js';
 import { utc } from '../output.js';
 
@@ -79,20 +73,15 @@ function decisionCommand(choice: (typeof DECISION_CHOICES.dead_letter)[number], 
     examples: [`deadletters ${choice} dl_01kb… --reason "the provider has corrected its record" --as operator --yes`],
     async run(context, input) {
       const id = argument(input, 0);
-      const stage = await decisionStage(context.db(), { type: 'dead_letter', id });
-      const letter = await requireDeadLetter(context, id);
-      const alert = await findOpenAlert(context.db(), `dead_letter:${letter.inboxId}`);
+      await requireDeadLetter(context, id);
+      const { record, alert, ...found } = stillThere(await pendingDeadLetter(context.db(), id));
       return decide(context, input, {
         choice,
         pending: {
-          type: 'dead_letter',
-          id,
+          ...found,
           title: `dead letter ${id}`,
-          stage,
-          seenHash: hashSeenDeadLetter(letter),
-          document: { ...toDeadLetter(letter), alert: alert?.detail ?? null },
-          facts: [...factsOf(letter), ['alert', alert?.detail ?? null]],
-          choices: choicesOf(letter),
+          document: { ...toDeadLetter(record), alert },
+          facts: [...factsOf(record), ['alert', alert]],
         },
         // Only the sweep applies it, within its interval.
         nudge: async () => undefined,

@@ -1,11 +1,9 @@
 import { type DepositRecord, toDeposit } from '../../contracts/deposit.js';
 import type { DepositInput } from '../../contracts/messages.js';
-import { findOpenAlert } from '../../db/alerts-listing.js';
-import { decisionStage } from '../../db/decisions.js';
-import { hashSeenDeposit } from '../../db/weigh-deposits.js';
-import { DEPOSIT_CHOICES, decidable } from '../../domain/deposit-decision.js';
+import { pendingDeposit } from '../../db/pending-decisions.js';
+import { DEPOSIT_CHOICES } from '../../domain/deposit-decision.js';
 import { argument, type Command, type Context } from '../command.js';
-import { choiceOf, DECISION_OPTIONS, decide, type Pending } from '../decide.js';
+import { choiceOf, DECISION_OPTIONS, decide, type Pending, stillThere } from '../decide.js';
 import { depositFacts, requireDeposit } from './deposits.js';
 
 const MEANS: Readonly<Record<(typeof DEPOSIT_CHOICES)[number], string>> = {
@@ -46,23 +44,18 @@ export const decideDepositCommand: Command = {
 };
 
 async function pendingOf(context: Context, id: string): Promise<{ record: DepositRecord; pending: Pending }> {
-  const db = context.db();
-  const stage = await decisionStage(db, { type: 'deposit', id });
-  const record = await requireDeposit(context, id);
-  const alert = await findOpenAlert(db, `deposit:${id}`);
+  await requireDeposit(context, id);
+  const { record, alert, ...found } = stillThere(await pendingDeposit(context.db(), id));
   const { flag, contradiction, acceptedContradiction } = record;
   const deposit = toDeposit(record);
   return {
     record,
     pending: {
-      type: 'deposit',
-      id,
+      ...found,
       title: `deposit ${id}`,
-      stage,
-      seenHash: hashSeenDeposit(record),
       document: {
         ...deposit,
-        ...{ flag, contradiction, accepted_contradiction: acceptedContradiction, alert: alert?.detail ?? null },
+        ...{ flag, contradiction, accepted_contradiction: acceptedContradiction, alert },
       },
       facts: [
         // All that the hash covers; `reason` of the resource is the flag where there is one.
@@ -70,9 +63,8 @@ async function pendingOf(context: Context, id: string): Promise<{ record: Deposi
         ['flag', flag],
         ['contradiction', contradiction],
         ['accepted', acceptedContradiction],
-        ['alert', alert?.detail ?? null],
+        ['alert', alert],
       ],
-      choices: decidable(record),
     },
   };
 }

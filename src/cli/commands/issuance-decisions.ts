@@ -1,14 +1,13 @@
 import type { IssuanceRecord } from '../../contracts/card.js';
-import { decisionStage } from '../../db/decisions.js';
-import { hashSeenIssuance, latestIssuance } from '../../db/issuances.js';
-import { waitsForPerson } from '../../db/issuances-listing.js';
-import { holdsCardNumber } from '../../domain/card-numbers.js';
-import { ISSUANCE_CHOICES } from '../../domain/issuance-decision.js';
+import { isLinkedCard } from '../../contracts/decision.js';
+import { latestIssuance } from '../../db/issuances.js';
+import { pendingIssuance } from '../../db/pending-decisions.js';
+import { decidableIssuance, ISSUANCE_CHOICES } from '../../domain/issuance-decision.js';
 import { argument, type Command, type CommandInput, type Context, textOption } from '../command.js';
-import { choiceOf, DECISION_OPTIONS, decide, type Pending } from '../decide.js';
+import { choiceOf, DECISION_OPTIONS, decide, type Pending, stillThere } from '../decide.js';
 import { CliFailure } from '../failure.js';
 import { issuanceFacts, toIssuanceResource } from '../issuance-resource.js';
-import { pressingOf, requireIssuance } from './issuances.js';
+import { requireIssuance } from './issuances.js';
 
 export const decideIssuanceCommand: Command = {
   path: ['issuances', 'decide'],
@@ -43,7 +42,7 @@ export const decideIssuanceCommand: Command = {
 function linkOf(input: CommandInput): string | null {
   const ref = textOption(input, 'link');
   if (ref === null) return null;
-  if (!/^[A-Za-z0-9._:-]{1,128}$/.test(ref) || holdsCardNumber(ref)) {
+  if (!isLinkedCard(ref)) {
     throw new CliFailure('usage', '--link takes the issuer’s id of the card, as `issuances show` has it; no number.');
   }
   return ref;
@@ -51,22 +50,15 @@ function linkOf(input: CommandInput): string | null {
 
 async function pendingOf(context: Context, id: string): Promise<{ record: IssuanceRecord; pending: Pending }> {
   const { id: issuanceId } = await requireIssuance(context, id);
-  // Before the row that is shown: of two people who looked at the same, only one can decide.
-  const stage = await decisionStage(context.db(), { type: 'issuance', id: issuanceId });
-  const record = await requireIssuance(context, issuanceId);
-  const pressing = await pressingOf(context, record);
+  const { record, alert, ...found } = stillThere(await pendingIssuance(context.db(), issuanceId));
+  const pressing = { alert, choices: decidableIssuance(record) };
   return {
     record,
     pending: {
-      type: 'issuance',
-      id: issuanceId,
+      ...found,
       title: `issuance ${issuanceId}`,
-      stage,
-      seenHash: hashSeenIssuance(record),
       document: { ...toIssuanceResource(record), ...pressing },
-      facts: [...issuanceFacts(record), ['alert', pressing.alert]],
-      choices: pressing.choices,
-      needed: pressing.choices.length > 0 && waitsForPerson(record),
+      facts: [...issuanceFacts(record), ['alert', alert]],
     },
   };
 }

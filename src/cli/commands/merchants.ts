@@ -1,4 +1,4 @@
-import { toOwner } from '../../contracts/values.js';
+import { isMerchantName, MERCHANT_NAME_CHARACTERS_MAX, toOwner } from '../../contracts/values.js';
 import { toWallet, type WalletResource } from '../../contracts/wallet.js';
 import { createMerchant, findMerchant, listApiKeys, listMerchants, type MerchantRecord } from '../../db/merchants.js';
 import { walletId } from '../../db/new-id.js';
@@ -12,8 +12,6 @@ import { utc } from '../output.js';
 import { answerDryRun, toApiKey, toMerchant } from '../resources.js';
 import { KEY_COLUMNS, keyCells } from './keys.js';
 
-const NAME_CHARACTERS_MAX = 140;
-
 export const createMerchantCommand: Command = {
   path: ['merchants', 'create'],
   summary: 'make a merchant; keys are made with `keys create`',
@@ -22,14 +20,9 @@ export const createMerchantCommand: Command = {
   async run(context, input) {
     const { out } = context;
     const name = argument(input, 0).trim();
-    if (/\p{C}|\p{Zl}|\p{Zp}/u.test(name)) {
-      throw new CliFailure(
-        'usage',
-        'A merchant’s name has no control characters: they would reach terminals and pages.',
-      );
-    }
-    if (name.length === 0 || [...name].length > NAME_CHARACTERS_MAX) {
-      throw new CliFailure('usage', `A merchant's name has 1 to ${NAME_CHARACTERS_MAX} characters.`);
+    if (!isMerchantName(name)) {
+      const message = `A merchant's name has 1 to ${MERCHANT_NAME_CHARACTERS_MAX} characters, and no control characters.`;
+      throw new CliFailure('usage', message);
     }
     const db = context.db();
     if (context.flags.dryRun) {

@@ -13,10 +13,10 @@ export interface RateLimiter {
   consume(keyId: string): Promise<Budget>;
 }
 
-/** `limit` calls within `windowMs` by key, counted in sverka.rate_limit. */
-export function createRateLimiter(db: Tx, options: { limit: number; windowMs: number }): RateLimiter {
+/** `limit` calls within `windowMs` by key, counted in sverka.rate_limit; `prefix` keeps what is counted apart. */
+export function createRateLimiter(db: Tx, options: { limit: number; windowMs: number; prefix?: string }): RateLimiter {
   const seconds = Math.max(1, Math.round(options.windowMs / 1_000));
-  const budget = { points: options.limit, duration: seconds, keyPrefix: 'api' };
+  const budget = { points: options.limit, duration: seconds, keyPrefix: options.prefix ?? 'api' };
   const limiter = new RateLimiterPostgres({
     ...budget,
     storeClient: { query: queryWithoutName(db) },

@@ -1,0 +1,48 @@
+import { isDecisionReason, isLinkedCard } from '../../contracts/decision.js';
+import { type LeftDecision, leaveDecision, type PendingDecision } from '../../db/pending-decisions.js';
+import type { SignedCall } from '../pages/call.js';
+import type { Word } from '../pages/words.js';
+import type { ConsoleDeps } from './console-deps.js';
+
+/** Why a decision was not taken; the page is shown again with it, and with what was entered. */
+export interface DecisionProblem {
+  readonly status: 403 | 409 | 422;
+  /** Of a conflict: what happened. */
+  readonly changed?: 'decide_changed' | 'decide_before';
+  /** Refused fields, by name. */
+  readonly fields: Readonly<Partial<Record<'choice' | 'reason' | 'link', Word>>>;
+}
+
+/**
+ * Takes a person's decision from the form of a subject's page: bound to the stage and the hash that the page showed, so
+ * that what changed meanwhile, or was decided by somebody else, refuses it. Answers the decision's id, or why not.
+ */
+export async function takeDecision(
+  { deps, form, session, traceId }: SignedCall<ConsoleDeps>,
+  pending: PendingDecision<unknown>,
+): Promise<{ readonly id: string } | { readonly problem: DecisionProblem }> {
+  const { type, id, stage, seenHash, choices } = pending;
+  const [choice, reason] = [form.text('choice'), form.text('reason')];
+  if (form.text('stage') !== stage) return { problem: conflict('decide_before') };
+  if (form.text('seen') !== seenHash.toString('hex')) return { problem: conflict('decide_changed') };
+  const link = type === 'issuance' && choice === 'link' ? form.text('link') : null;
+  const fields: DecisionProblem['fields'] = {
+    ...(choices.includes(choice) ? {} : { choice: 'decide_choose' as const }),
+    ...(isDecisionReason(reason) ? {} : { reason: 'decide_reason_bad' as const }),
+    ...(link === null || isLinkedCard(link) ? {} : { link: 'decide_link_bad' as const }),
+  };
+  if (Object.keys(fields).length > 0) return { problem: { status: 422, fields } };
+  const left = await leaveDecision(deps.db, {
+    ...{ subjectType: type, subjectId: id, stage, choice, argument: link, seenHash },
+    ...{ userId: session.userId, reason, traceId },
+  });
+  return left.kind === 'left' ? { id: left.id } : { problem: refusal(left.kind) };
+}
+
+function conflict(changed: 'decide_changed' | 'decide_before'): DecisionProblem {
+  return { status: 409, changed, fields: {} };
+}
+
+function refusal(kind: Exclude<LeftDecision['kind'], 'left'>): DecisionProblem {
+  return kind === 'decided_before' ? conflict('decide_before') : { status: 403, fields: {} };
+}

@@ -1,0 +1,176 @@
+/** What can be decided on each subject, and what follows; as shell-words.ts says. */
+export const DECISION_WORDS = {
+  decide: ['Decide', 'Решение'],
+  decide_legend: ['What follows from each choice', 'Что следует из каждого выбора'],
+  decide_reason: ['How do you know', 'Откуда вы это знаете'],
+  decide_reason_hint: [
+    'Who said what, and when. Kept in the audit for ever. No card numbers.',
+    'Кто, что и когда сказал. Хранится в аудите всегда. Без номеров карт.',
+  ],
+  decide_record: ['Record decision', 'Записать решение'],
+  decide_bound: ['Bound to what this page shows', 'Привязано к тому, что показывает эта страница'],
+  decide_bound_more: [
+    'If it is changed first, your decision is refused and nothing happens.',
+    'Если это изменится раньше, ваше решение будет отклонено и ничего не произойдёт.',
+  ],
+  decide_not_you: ['Deciding takes the role operator or admin.', 'Решать может оператор или администратор.'],
+  decide_nothing: ['Nothing about it waits for a decision.', 'Ничто в этом не ждёт решения.'],
+  decide_waits: ['It waits for a person.', 'Ждёт человека.'],
+  decide_changed: ['It changed after you opened it', 'Это изменилось после того, как вы открыли страницу'],
+  decide_changed_more: [
+    'Your decision was not recorded. The form below is for what is so now.',
+    'Ваше решение не записано. Форма ниже относится к тому, что есть сейчас.',
+  ],
+  decide_before: ['Somebody has decided meanwhile', 'Тем временем кто-то уже решил'],
+  decide_before_more: [
+    'Your decision was not recorded: see the timeline for theirs.',
+    'Ваше решение не записано: чужое смотрите в хронологии.',
+  ],
+  decide_left: ['Your decision is recorded and not applied yet.', 'Ваше решение записано и ещё не применено.'],
+  decide_left_more: [
+    'It is as soon as the worker and the provider answer. Read this page again.',
+    'Оно применится, как только ответят обработчик и провайдер. Прочитайте страницу снова.',
+  ],
+  decide_applied: ['Your decision was applied.', 'Ваше решение применено.'],
+  decide_void: ['Your decision was void: nothing was done.', 'Ваше решение недействительно: ничего не сделано.'],
+  decide_choose: ['Choose one of what is possible now.', 'Выберите одно из возможного сейчас.'],
+  decide_reason_bad: [
+    'A reason of 1 to 1,000 characters, without what may be a card number.',
+    'Причина от 1 до 1000 знаков, без того, что может быть номером карты.',
+  ],
+  decide_link_bad: [
+    'The issuer’s id of the card, as its desk names it; never a card number.',
+    'Id карты у эмитента, как его называет эмитент; никогда не номер карты.',
+  ],
+  row_money: ['Money', 'Деньги'],
+  row_there: ['At the provider', 'У провайдера'],
+  row_merchant: ['The merchant sees', 'Мерчант видит'],
+  row_wrong: ['If this is wrong', 'Если это неверно'],
+
+  choice_deposit_retry: ['Retry', 'Повторить'],
+  choice_deposit_retry_what: ['Read it and book it as if it were new.', 'Прочитать и провести, как новое.'],
+  choice_deposit_retry_money: [
+    'Credited if the custodian shows it as completed; else nothing moves yet.',
+    'Зачисляется, если у кастодиана оно завершено; иначе пока ничего не движется.',
+  ],
+  choice_deposit_retry_there: ['It is read once more. Nothing is sent.', 'Читается ещё раз. Ничего не отправляется.'],
+  choice_deposit_retry_merchant: ['Confirming, then what comes of it.', 'Подтверждается, затем итог.'],
+  choice_deposit_retry_wrong: ['It is parked again with its reason.', 'Снова откладывается с причиной.'],
+  choice_deposit_reject: ['Reject', 'Отклонить'],
+  choice_deposit_reject_what: ['It is not credited, for ever.', 'Не зачисляется никогда.'],
+  choice_deposit_reject_money: ['None moves.', 'Не движутся.'],
+  choice_deposit_reject_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_deposit_reject_merchant: ['Rejected.', 'Отклонено.'],
+  choice_deposit_reject_wrong: [
+    'The custodian holds money that nobody has in our books.',
+    'У кастодиана останутся деньги, которых нет ни у кого в наших книгах.',
+  ],
+  choice_deposit_orphan: ['Take back', 'Отозвать'],
+  choice_deposit_orphan_what: [
+    'The custodian says that it has failed after it was final.',
+    'Кастодиан говорит, что оно не удалось после окончательного.',
+  ],
+  choice_deposit_orphan_money: [
+    'Taken from the wallet; what is not there becomes owed.',
+    'Списываются с кошелька; чего не хватает, становится задолженностью.',
+  ],
+  choice_deposit_orphan_there: ['It is read once more.', 'Читается ещё раз.'],
+  choice_deposit_orphan_merchant: ['Orphaned, and the movement.', 'Осиротело, и движение.'],
+  choice_deposit_orphan_wrong: [
+    'It is credited again when the custodian shows it as completed.',
+    'Зачисляется снова, когда у кастодиана оно завершено.',
+  ],
+  choice_deposit_accept: ['Accept the difference', 'Принять расхождение'],
+  choice_deposit_accept_what: [
+    'The books stay as they are; no alert while it stays the same.',
+    'Книги остаются как есть; тревоги нет, пока расхождение то же.',
+  ],
+  choice_deposit_accept_money: ['None moves.', 'Не движутся.'],
+  choice_deposit_accept_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_deposit_accept_merchant: ['No change.', 'Без изменений.'],
+  choice_deposit_accept_wrong: ['Our books and the custodian’s differ.', 'Наши книги и книги кастодиана расходятся.'],
+  choice_deposit_drop: ['Drop', 'Прекратить'],
+  choice_deposit_drop_what: [
+    'The custodian shows it no more: it is ended.',
+    'Кастодиан его больше не показывает: прекратить.',
+  ],
+  choice_deposit_drop_money: ['None moves.', 'Не движутся.'],
+  choice_deposit_drop_there: ['It is read once more.', 'Читается ещё раз.'],
+  choice_deposit_drop_merchant: ['Dropped.', 'Пропало.'],
+  choice_deposit_drop_wrong: ['It goes on by itself when it turns up again.', 'Продолжится само, если появится снова.'],
+
+  choice_issuance_link: ['Link to a card that was found', 'Связать с найденной картой'],
+  choice_issuance_link_what: [
+    'This card at the issuer is the one we asked for.',
+    'Эта карта у эмитента — та, что мы просили.',
+  ],
+  choice_issuance_link_money: [
+    'Load settles on the card, the fee to us. The hold closes.',
+    'Загрузка ложится на карту, комиссия нам. Удержание закрывается.',
+  ],
+  choice_issuance_link_there: [
+    'Nothing is sent. The card is read and must be what was asked for.',
+    'Ничего не отправляется. Карта читается и должна быть той, что просили.',
+  ],
+  choice_issuance_link_merchant: ['Card active.', 'Карта действует.'],
+  choice_issuance_link_wrong: [
+    'The merchant owns a card that another request made. Close it: its load returns.',
+    'У мерчанта карта чужого запроса. Закройте её: загрузка вернётся.',
+  ],
+  choice_issuance_link_field: ['Issuer’s id of the card', 'Id карты у эмитента'],
+  choice_issuance_declare_failed: ['Declare failed', 'Считать неудавшимся'],
+  choice_issuance_declare_failed_what: [
+    'You know from the issuer that no card was made, or that it has been dealt with.',
+    'Вы знаете от эмитента, что карты нет или что с ней разобрались.',
+  ],
+  choice_issuance_declare_failed_money: [
+    'What is held returns to the wallet at once.',
+    'Удержанное сразу возвращается на кошелёк.',
+  ],
+  choice_issuance_declare_failed_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_issuance_declare_failed_merchant: ['Issuance failed, money released.', 'Выпуск не удался, деньги возвращены.'],
+  choice_issuance_declare_failed_wrong: [
+    'The card turns up as “found late”. No money moves by itself; a person closes that card.',
+    'Карта найдётся как «нашлась поздно». Сами деньги не движутся; человек закрывает карту.',
+  ],
+  choice_issuance_issue_again: ['Issue again', 'Выпустить снова'],
+  choice_issuance_issue_again_what: [
+    'The merchant needs a card now and accepts that the first may exist.',
+    'Мерчанту нужна карта сейчас, и он согласен, что первая может существовать.',
+  ],
+  choice_issuance_issue_again_money: [
+    'Held anew for the next generation, at the fee of now.',
+    'Удерживаются заново для следующего поколения, по нынешней комиссии.',
+  ],
+  choice_issuance_issue_again_there: ['One new request with a new reference.', 'Один новый запрос с новым референсом.'],
+  choice_issuance_issue_again_merchant: ['Issuance pending.', 'Выпуск в работе.'],
+  choice_issuance_issue_again_wrong: [
+    'Two cards, one paid for. The first turns up as “found late” and must be closed.',
+    'Две карты, оплачена одна. Первая найдётся поздно, и её надо закрыть.',
+  ],
+
+  choice_dead_letter_replay: ['Replay once', 'Повторить один раз'],
+  choice_dead_letter_replay_what: [
+    'The notification is tried again, once.',
+    'Уведомление обрабатывается ещё раз, один.',
+  ],
+  choice_dead_letter_replay_money: [
+    'Only what a read confirms; if it was applied meanwhile, nothing changes.',
+    'Только то, что подтвердит чтение; если уже применено, ничего не изменится.',
+  ],
+  choice_dead_letter_replay_there: ['The subject is read.', 'Объект читается.'],
+  choice_dead_letter_replay_merchant: ['What comes of it.', 'Итог.'],
+  choice_dead_letter_replay_wrong: ['It becomes a dead letter again.', 'Снова станет необработанным.'],
+  choice_dead_letter_abandon: ['Abandon', 'Закрыть без повтора'],
+  choice_dead_letter_abandon_what: [
+    'The letter stays readable and is never tried again.',
+    'Письмо остаётся доступным и больше не обрабатывается.',
+  ],
+  choice_dead_letter_abandon_money: ['None moves.', 'Не движутся.'],
+  choice_dead_letter_abandon_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_dead_letter_abandon_merchant: ['No change.', 'Без изменений.'],
+  choice_dead_letter_abandon_wrong: [
+    'Reconciliation still reads the subject; the notification itself is lost.',
+    'Сверка всё равно читает объект; само уведомление пропадает.',
+  ],
+} as const satisfies Record<string, readonly [en: string, ru: string]>;

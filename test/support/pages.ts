@@ -1,0 +1,136 @@
+import type pg from 'pg';
+import { createLoginLink } from '../../src/db/login-links.js';
+import { newId } from '../../src/db/new-id.js';
+import { createPool } from '../../src/db/pool.js';
+import { queriesOf, type Tx } from '../../src/db/transaction.js';
+import { createUser } from '../../src/db/users.js';
+import { createCabinetApp } from '../../src/http/cabinet/app.js';
+import { createConsoleApp } from '../../src/http/console/app.js';
+import type { Audience } from '../../src/http/pages/call.js';
+import { createLog } from '../../src/telemetry/log.js';
+import { createMetrics } from '../../src/telemetry/metrics.js';
+import { openTestDatabase, type TestDatabase } from './test-database.js';
+
+/** What a page answered. */
+export interface TestPage {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+}
+
+/** A browser without a screen: it keeps cookies, names its origin, and sends the token of its last page. */
+export interface TestBrowser {
+  readonly audience: Audience;
+  /** The cookies it has, as `name=value`; a test may plant one. */
+  readonly cookies: Map<string, string>;
+  get(path: string, headers?: Record<string, string>): Promise<TestPage>;
+  /** `csrf` is that of its session unless the form names one. */
+  post(path: string, form?: Record<string, string>, headers?: Record<string, string>): Promise<TestPage>;
+  signIn(login: string): Promise<TestPage>;
+}
+
+/** Console and cabinet over one database, each with its own role. */
+export interface TestPages {
+  readonly database: TestDatabase;
+  readonly owner: pg.Pool;
+  readonly tx: Tx;
+  readonly logLines: string[];
+  browser(audience: Audience): TestBrowser;
+  /** A merchant with a requester of that login; answers the merchant's id. */
+  makeRequester(login: string, merchantName?: string): Promise<string>;
+  close(): Promise<void>;
+}
+
+const ORIGINS: Readonly<Record<Audience, string>> = {
+  console: 'http://localhost:8083',
+  cabinet: 'http://localhost:8084',
+};
+type Fetch = (request: Request, env: object) => Response | Promise<Response>;
+/** Each browser calls from an address of its own. */
+let browsers = 0;
+
+export async function openTestPages(options: { localLinks?: boolean } = {}): Promise<TestPages> {
+  const database = await openTestDatabase();
+  const owner = createPool(database.url, { max: 4, applicationName: 'test' });
+  const logLines: string[] = [];
+  const pools = (['console', 'cabinet'] as const).map((role) =>
+    createPool(database.urlFor(role), { max: 4, applicationName: `test-${role}` }),
+  );
+  const [consoleDeps, cabinetDeps] = pools.map((pool) => ({
+    pool,
+    db: queriesOf(pool),
+    localLinks: options.localLinks ?? true,
+    log: createLog({ process: 'pages', level: 'info', stream: { write: (line: string) => void logLines.push(line) } }),
+    metrics: createMetrics(),
+    stopping: () => false,
+  }));
+  if (!consoleDeps || !cabinetDeps) throw new Error('There are two pools.');
+  const apps: Record<Audience, Fetch> = {
+    console: createConsoleApp({
+      ...consoleDeps,
+      origin: ORIGINS.console,
+      cabinetUrl: ORIGINS.cabinet,
+      temporalUi: null,
+      budgetMs: 3_600_000,
+      nudge: { deposit: async () => undefined, issuance: async () => undefined },
+    }).fetch,
+    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet }).fetch,
+  };
+  const tx = queriesOf(owner);
+  return {
+    ...{ database, owner, tx, logLines },
+    browser: (audience) => createBrowser({ audience, fetch: apps[audience], tx }),
+    async makeRequester(login, merchantName = 'A merchant') {
+      const merchantId = newId('merchant');
+      await owner.query('select sverka.create_merchant($1, $2)', [merchantId, merchantName]);
+      await createUser(tx, { login, roles: ['requester'], merchantId });
+      return merchantId;
+    },
+    async close() {
+      await Promise.all([owner, ...pools].map((pool) => pool.end()));
+      await database.close();
+    },
+  };
+}
+
+function createBrowser(of: { audience: Audience; fetch: Fetch; tx: Tx }): TestBrowser {
+  const { audience, tx } = of;
+  const [origin, home] = [ORIGINS[audience], audience === 'console' ? '/operator' : '/cabinet'];
+  const cookies = new Map<string, string>();
+  browsers += 1;
+  const env = { incoming: { socket: { remoteAddress: `10.0.0.${browsers}` } } };
+  let csrf = '';
+  const send = async (request: Request): Promise<TestPage> => {
+    const answer = await of.fetch(request, env);
+    for (const set of answer.headers.getSetCookie()) keep(cookies, set);
+    const text = await answer.text();
+    csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? csrf;
+    return { status: answer.status, headers: answer.headers, text };
+  };
+  const cookie = () => [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const browser: TestBrowser = {
+    audience,
+    cookies,
+    get: (path, headers = {}) => send(new Request(`${origin}${path}`, { headers: { cookie: cookie(), ...headers } })),
+    post: (path, form = {}, headers = {}) =>
+      send(
+        new Request(`${origin}${path}`, {
+          method: 'POST',
+          body: new URLSearchParams({ csrf, ...form }),
+          headers: { cookie: cookie(), origin, 'sec-fetch-site': 'same-origin', ...headers },
+        }),
+      ),
+    async signIn(login) {
+      const link = await createLoginLink(tx, login);
+      return browser.post(`${home}/sign-in`, { link: link ?? '' });
+    },
+  };
+  return browser;
+}
+
+function keep(cookies: Map<string, string>, set: string): void {
+  const [pair = '', ...rest] = set.split(';');
+  const at = pair.indexOf('=');
+  if (rest.some((part) => /^\s*max-age=0$/i.test(part))) cookies.delete(pair.slice(0, at));
+  else cookies.set(pair.slice(0, at), pair.slice(at + 1));
+}
