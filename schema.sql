@@ -811,6 +811,22 @@ create table sverka.session (
   constraint session_token_hash_check CHECK ((octet_length(token_hash) = 32))
 ); -- sverka_owner
 
+create table sverka.sign_in_attempt (
+  state_hash bytea not null,
+  browser_hash bytea not null,
+  audience text not null,
+  nonce text not null,
+  verifier text not null,
+  next text not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_attempt_pkey PRIMARY KEY (state_hash),
+  constraint sign_in_attempt_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint sign_in_attempt_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint sign_in_attempt_nonce_check CHECK ((length(nonce) >= 43)),
+  constraint sign_in_attempt_state_hash_check CHECK ((octet_length(state_hash) = 32)),
+  constraint sign_in_attempt_verifier_check CHECK ((length(verifier) >= 43))
+); -- sverka_owner
+
 create table sverka.source (
   book text not null,
   provider text not null,
@@ -846,6 +862,23 @@ create table sverka."user" (
   constraint user_id_check CHECK ((id ~ '^usr_[0-9a-z]{26}$'::text)),
   constraint user_login_check CHECK ((login ~ '^[a-z0-9._-]{1,64}$'::text)),
   constraint user_roles_check CHECK (((roles <@ ARRAY['requester'::text, 'operator'::text, 'approver'::text, 'admin'::text, 'auditor'::text]) AND (cardinality(roles) > 0)))
+); -- sverka_owner
+
+create table sverka.user_identity (
+  issuer text not null,
+  subject text not null,
+  user_id text not null,
+  audience text not null,
+  linked_by text not null,
+  linked_at timestamp with time zone not null default clock_timestamp(),
+  unlinked_by text,
+  unlinked_at timestamp with time zone,
+  constraint user_identity_pkey PRIMARY KEY (issuer, subject, audience, linked_at),
+  constraint user_identity_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint user_identity_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint user_identity_check CHECK (((unlinked_by IS NULL) = (unlinked_at IS NULL))),
+  constraint user_identity_issuer_check CHECK (((issuer ~ '^https?://'::text) AND (length(issuer) <= 255))),
+  constraint user_identity_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
 ); -- sverka_owner
 
 create table sverka.withdrawal (
@@ -1047,6 +1080,9 @@ CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (create
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
 CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revoked_at IS NULL);
+CREATE INDEX sign_in_attempt_expires ON sverka.sign_in_attempt USING btree (expires_at);
+CREATE INDEX user_identity_of ON sverka.user_identity USING btree (user_id);
+CREATE UNIQUE INDEX user_identity_once ON sverka.user_identity USING btree (issuer, subject, audience) WHERE (unlinked_at IS NULL);
 CREATE INDEX withdrawal_created ON sverka.withdrawal USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX withdrawal_destination_once ON sverka.withdrawal_destination USING btree (book, merchant_id, network, address, COALESCE(tag, ''::text)) WHERE (removed_at IS NULL);
 CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash) WHERE (transaction_hash IS NOT NULL);
@@ -1697,6 +1733,19 @@ begin
   end if;
   return null;
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from sverka.sign_in_attempt where expires_at < clock_timestamp();
+  insert into sverka.sign_in_attempt (state_hash, browser_hash, audience, nonce, verifier, next, expires_at)
+    values (with_state, with_browser, for_audience, with_nonce, with_verifier, with_next,
+      clock_timestamp() + interval '10 minutes');
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer)
@@ -2379,6 +2428,28 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare linked sverka."user";
+begin
+  -- Two links of one identity at a time would not see each other, and join nobody.
+  perform pg_advisory_xact_lock(hashtextextended(with_issuer || ' ' || with_subject, 58));
+  select * into linked from sverka."user" u where u.id = of_user;
+  if not found then return false; end if;
+  insert into sverka.user_identity (issuer, subject, user_id, audience, linked_by)
+    values (with_issuer, with_subject, linked.id,
+      case when linked.merchant_id is null then 'console' else 'cabinet' end, by_whom);
+  perform sverka.join_persons(linked.id, other.user_id)
+    from (select distinct i.user_id from sverka.user_identity i
+      where i.issuer = with_issuer and i.subject = with_subject and i.user_id <> linked.id) other;
+  return true;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.lock_dead_letter(letter text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2476,6 +2547,22 @@ AS $function$
     select w.book, w.merchant_id, 'withdrawal', w.id, w.state, w.state, w.version, 'user:' || u.id, 'refused: ' || why,
       trace
     from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.session (token_hash, user_id, audience, csrf, idle_until, ends_at)
+    select with_token, u.id, for_audience, with_csrf,
+        clock_timestamp() + interval '30 minutes', clock_timestamp() + interval '12 hours'
+      from sverka.user_identity i join sverka."user" u on u.id = i.user_id
+      where i.issuer = of_issuer and i.subject = of_subject and i.audience = for_audience and i.unlinked_at is null
+        and u.disabled_at is null and sverka.may_enter(for_audience, u.roles)
+    returning user_id;
 $function$
 ; -- sverka_owner
 
@@ -3140,6 +3227,19 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text)
+ RETURNS TABLE(nonce text, verifier text, next text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with taken as (
+    delete from sverka.sign_in_attempt a
+      where a.state_hash = with_state and a.browser_hash = with_browser and a.audience = for_audience returning a.*)
+  select t.nonce, t.verifier, t.next from taken t where t.expires_at > clock_timestamp();
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3201,6 +3301,23 @@ AS $function$
     select sverka.new_id('evt'), 'withdrawal.' || w.state, w.book, w.merchant_id, 'withdrawal', w.id, w.version,
       sverka.withdrawal_json(w), w.trace_id
     where w.state not in ('unknown', 'found_late');
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with unlinked as (
+    update sverka.user_identity i set unlinked_by = by_whom, unlinked_at = clock_timestamp()
+      where i.issuer = with_issuer and i.subject = with_subject and i.user_id = of_user and i.unlinked_at is null
+      returning 1),
+  ended as (
+    update sverka.session set revoked_at = clock_timestamp()
+      where user_id = of_user and revoked_at is null and exists (select from unlinked))
+  select exists (select from unlinked);
 $function$
 ; -- sverka_owner
 
@@ -3467,6 +3584,7 @@ grant select on sverka.source to sverka_console;
 grant insert, select, update on sverka.source to sverka_worker;
 grant select on sverka.state_move to sverka_console;
 grant select on sverka.state_move to sverka_worker;
+grant select on sverka.user_identity to sverka_console;
 grant select on sverka.withdrawal to sverka_cabinet;
 grant select on sverka.withdrawal to sverka_console;
 grant select on sverka.withdrawal to sverka_worker;
@@ -3512,6 +3630,8 @@ grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer 
 grant execute on sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
+grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_cabinet;
+grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_console;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
@@ -3534,9 +3654,12 @@ grant execute on sverka.hash_parts(parts text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.join_persons(one text, other text) to sverka_console;
+grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
+grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_relay;
@@ -3569,7 +3692,10 @@ grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_a
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
+grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
+grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
 grant execute on sverka.withdrawal_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text) to sverka_cabinet;

@@ -15,7 +15,15 @@ import { createKeyAct, merchantPage, revokeKeyAct } from './pages/merchant-page.
 import { createMerchantAct, merchantsPage } from './pages/merchants-page.js';
 import { searchPage } from './pages/search-page.js';
 import { tracePage } from './pages/trace-page.js';
-import { createLinkAct, revokeSessionsAct, setDisabledAct, setRolesAct, userPage } from './pages/user-page.js';
+import {
+  createLinkAct,
+  linkIdentityAct,
+  revokeSessionsAct,
+  setDisabledAct,
+  setRolesAct,
+  unlinkIdentityAct,
+  userPage,
+} from './pages/user-page.js';
 import { createUserAct, usersPage } from './pages/users-page.js';
 
 type Handler = Parameters<typeof signedRoute<ConsoleDeps>>[0]['handler'];
@@ -65,4 +73,6 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   act('/operator/users/:id/disabled', setDisabledAct, { names: 'user', roles: ADMINS }),
   act('/operator/users/:id/sessions', revokeSessionsAct, { names: 'user', roles: ADMINS }),
   act('/operator/users/:id/link', createLinkAct, { names: 'user', roles: ADMINS }),
+  act('/operator/users/:id/identities', linkIdentityAct, { names: 'user', roles: ADMINS }),
+  act('/operator/users/:id/identities/unlink', unlinkIdentityAct, { names: 'user', roles: ADMINS }),
 ];
