@@ -739,6 +739,33 @@ create table sverka.movement_seal (
   constraint movement_seal_movement_id_key UNIQUE (movement_id)
 ); -- sverka_owner
 
+create table sverka.passkey (
+  credential_id text not null,
+  user_id text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  last_used_at timestamp with time zone,
+  removed_at timestamp with time zone,
+  constraint passkey_pkey PRIMARY KEY (credential_id),
+  constraint passkey_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint passkey_counter_check CHECK ((counter >= 0)),
+  constraint passkey_credential_id_check CHECK ((credential_id ~ '^[A-Za-z0-9_-]{8,1400}$'::text)),
+  constraint passkey_public_key_check CHECK (((octet_length(public_key) >= 16) AND (octet_length(public_key) <= 4096)))
+); -- sverka_owner
+
+create table sverka.passkey_challenge (
+  challenge bytea not null,
+  session_hash bytea not null,
+  seen_hash bytea,
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenge_pkey PRIMARY KEY (challenge),
+  constraint passkey_challenge_session_hash_fkey FOREIGN KEY (session_hash) REFERENCES sverka.session(token_hash),
+  constraint passkey_challenge_challenge_check CHECK ((octet_length(challenge) = 32)),
+  constraint passkey_challenge_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
+); -- sverka_owner
+
 create unlogged table sverka.rate_limit (
   key text not null,
   points integer not null default 0,
@@ -1078,6 +1105,8 @@ CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state =
 CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
+CREATE INDEX passkey_challenge_expires ON sverka.passkey_challenge USING btree (expires_at);
+CREATE INDEX passkey_of_user ON sverka.passkey USING btree (user_id) WHERE (removed_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
 CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revoked_at IS NULL);
 CREATE INDEX sign_in_attempt_expires ON sverka.sign_in_attempt USING btree (expires_at);
@@ -1480,6 +1509,17 @@ begin
 end $function$
 ; -- sverka_ledger_owner
 
+CREATE OR REPLACE FUNCTION sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.passkey (credential_id, user_id, public_key, counter, transports)
+    values (with_credential, of_user, with_key, with_counter, with_transports);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text)
  RETURNS sverka.withdrawal_destination
  LANGUAGE plpgsql
@@ -1733,6 +1773,18 @@ begin
   end if;
   return null;
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.begin_passkey(with_token bytea, with_challenge bytea, with_seen bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from sverka.passkey_challenge where expires_at < clock_timestamp();
+  insert into sverka.passkey_challenge (challenge, session_hash, seen_hash, expires_at)
+    values (with_challenge, with_token, with_seen, clock_timestamp() + interval '5 minutes');
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text)
@@ -2807,6 +2859,17 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.remove_passkey(of_user text, the_credential text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.passkey set removed_at = clock_timestamp()
+    where credential_id = the_credential and user_id = of_user and removed_at is null;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -3227,6 +3290,20 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with taken as (
+    delete from sverka.passkey_challenge c
+      where c.challenge = with_challenge and c.session_hash = with_token
+        and c.seen_hash is not distinct from with_seen returning c.expires_at)
+  select exists (select from taken where expires_at > clock_timestamp());
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text)
  RETURNS TABLE(nonce text, verifier text, next text)
  LANGUAGE sql
@@ -3331,6 +3408,26 @@ AS $function$
     where l.token_hash = with_hash and l.used_at is null and l.expires_at > clock_timestamp()
       and u.id = l.user_id and u.disabled_at is null
     returning l.user_id;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with used as (
+    update sverka.passkey p set counter = with_counter, last_used_at = clock_timestamp()
+      from sverka.session s
+      where p.credential_id = the_credential and p.removed_at is null
+        and s.token_hash = with_token and s.user_id = p.user_id
+        and (with_counter > p.counter or with_counter = 0 and p.counter = 0)
+      returning 1),
+  noted as (
+    update sverka.session set step_up_at = clock_timestamp()
+      where token_hash = with_token and exists (select from used))
+  select exists (select from used);
 $function$
 ; -- sverka_owner
 
@@ -3566,6 +3663,7 @@ grant select on sverka.merchant to sverka_worker;
 grant select on sverka.movement_seal to sverka_console;
 grant select on sverka.movement_seal to sverka_gateway;
 grant select on sverka.movement_seal to sverka_worker;
+grant select on sverka.passkey to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_cabinet;
 grant delete, insert, select, update on sverka.rate_limit to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_gateway;
@@ -3624,12 +3722,14 @@ grant execute on ledger.open_accounts(books text[], merchants text[], customers 
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
 grant execute on ledger.post_any_kind(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_owner;
+grant execute on sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[]) to sverka_console;
 grant execute on sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text) to sverka_cabinet;
 grant execute on sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea) to sverka_console;
 grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text) to sverka_worker;
 grant execute on sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
+grant execute on sverka.begin_passkey(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
 grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_cabinet;
 grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_console;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
@@ -3672,6 +3772,7 @@ grant execute on sverka.read_session(with_token bytea, for_audience text) to sve
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text) to sverka_worker;
+grant execute on sverka.remove_passkey(of_user text, the_credential text) to sverka_console;
 grant execute on sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text) to sverka_cabinet;
 grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
@@ -3692,10 +3793,12 @@ grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_a
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
+grant execute on sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
 grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
 grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
+grant execute on sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint) to sverka_console;
 grant execute on sverka.withdrawal_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text) to sverka_cabinet;

@@ -62,6 +62,7 @@ const schema = z.object({
   SVERKA_OIDC_ISSUER: issuer.optional(),
   SVERKA_OIDC_CLIENT_ID: z.string().min(1).optional(),
   SVERKA_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  SVERKA_APPROVAL_PASSKEY: z.enum(['on', 'off']).default('on'),
   SVERKA_TEMPORAL_UI_URL: origin.optional(),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),

@@ -41,6 +41,7 @@ const app = createConsoleApp({
     ? { url: config.SVERKA_TEMPORAL_UI_URL, namespace: config.TEMPORAL_NAMESPACE }
     : null,
   budgetMs: config.SVERKA_STUCK_AGE,
+  approvalPasskey: config.SVERKA_APPROVAL_PASSKEY === 'on',
   nudge: {
     deposit: (input) => untilTheSweep(nudgeDeposit(temporal, input, { start: true })),
     issuance: (of) => untilTheSweep(nudgeIssuance(temporal, of)),

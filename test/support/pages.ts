@@ -51,7 +51,7 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 let browsers = 0;
 
 export async function openTestPages(
-  options: { localLinks?: boolean; identityProvider?: IdentityProvider } = {},
+  options: { localLinks?: boolean; identityProvider?: IdentityProvider; approvalPasskey?: boolean } = {},
 ): Promise<TestPages> {
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
@@ -76,6 +76,7 @@ export async function openTestPages(
       cabinetUrl: ORIGINS.cabinet,
       temporalUi: null,
       budgetMs: 3_600_000,
+      approvalPasskey: options.approvalPasskey ?? false,
       nudge: { deposit: async () => undefined, issuance: async () => undefined },
     }).fetch,
     cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet }).fetch,

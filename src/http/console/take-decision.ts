@@ -3,6 +3,7 @@ import { type LeftDecision, leaveDecision, type PendingDecision } from '../../db
 import type { SignedCall } from '../pages/call.js';
 import type { Word } from '../pages/words.js';
 import type { ConsoleDeps } from './console-deps.js';
+import { requireStepUp } from './step-up.js';
 
 /** Why a decision was not taken; the page is shown again with it, and with what was entered. */
 export interface DecisionProblem {
@@ -10,7 +11,7 @@ export interface DecisionProblem {
   /** Of a conflict: what happened. */
   readonly changed?: 'decide_changed' | 'decide_before';
   /** Refused fields, by name. */
-  readonly fields: Readonly<Partial<Record<'choice' | 'reason' | 'link', Word>>>;
+  readonly fields: Readonly<Partial<Record<'choice' | 'reason' | 'link' | 'passkey', Word>>>;
 }
 
 /**
@@ -18,9 +19,10 @@ export interface DecisionProblem {
  * that what changed meanwhile, or was decided by somebody else, refuses it. Answers the decision's id, or why not.
  */
 export async function takeDecision(
-  { deps, form, session, traceId }: SignedCall<ConsoleDeps>,
+  call: SignedCall<ConsoleDeps>,
   pending: PendingDecision<unknown>,
 ): Promise<{ readonly id: string } | { readonly problem: DecisionProblem }> {
+  const { deps, form, session, traceId } = call;
   const { type, id, stage, seenHash, choices } = pending;
   const [choice, reason] = [form.text('choice'), form.text('reason')];
   if (form.text('stage') !== stage) return { problem: conflict('decide_before') };
@@ -32,6 +34,10 @@ export async function takeDecision(
     ...(link === null || isLinkedCard(link) ? {} : { link: 'decide_link_bad' as const }),
   };
   if (Object.keys(fields).length > 0) return { problem: { status: 422, fields } };
+  // Behind all else: what a passkey has signed is used up by being looked at.
+  const needsPasskey = type === 'withdrawal' && choice === 'approve';
+  const problem = needsPasskey ? await requireStepUp(call, seenHash) : null;
+  if (problem !== null) return { problem };
   const left = await leaveDecision(deps.db, {
     ...{ subjectType: type, subjectId: id, stage, choice, argument: link, seenHash },
     ...{ userId: session.userId, reason, traceId },

@@ -2,6 +2,7 @@ import { ConstraintViolation } from '../../../db/errors.js';
 import { listIdentities } from '../../../db/identities.js';
 import { createLoginLink } from '../../../db/login-links.js';
 import { findUserListing, type UserListing } from '../../../db/merchants-listing.js';
+import { listPasskeys, type Passkey, removePasskey } from '../../../db/passkeys.js';
 import { listSessions, revokeSessionsOf, type SessionListing } from '../../../db/sessions.js';
 import { setUserDisabled, setUserRoles } from '../../../db/users.js';
 import type { SignedCall } from '../../pages/call.js';
@@ -18,6 +19,7 @@ import { redirect, respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { PasskeyTable } from './passkeys-page.js';
 import { linkSubject, UserIdentities, unlinkSubject } from './user-identities.js';
 import { roleOptions } from './users-page.js';
 
@@ -72,6 +74,13 @@ export async function unlinkIdentityAct(call: SignedCall<ConsoleDeps>): Promise<
   return done(call, user, 'An identity was unlinked.');
 }
 
+/** A lost one, which the person cannot remove alone. */
+export async function removePasskeyOfAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const user = await userOf(call);
+  await removePasskey(call.deps.db, { userId: user.id, id: call.form.text('passkey') });
+  return done(call, user, 'A passkey of a person was removed.');
+}
+
 async function userOf({ deps, params }: SignedCall<ConsoleDeps>): Promise<UserListing> {
   return (await findUserListing(deps.db, params['id'] ?? '')) ?? notFound();
 }
@@ -88,6 +97,7 @@ async function show(
 ): Promise<Response> {
   const { deps, view, session, form } = call;
   const sessions = await listSessions(deps.db, user.id);
+  const passkeys = user.roles.includes('approver') ? await listPasskeys(deps.db, user.id) : null;
   const identities = deps.identityProvider === null ? null : await listIdentities(deps.db, user.id);
   const csrf = session.roles.includes('admin') ? session.csrf : null;
   return respond(
@@ -124,6 +134,7 @@ async function show(
       {identities === null ? null : (
         <UserIdentities {...{ view, user, identities, csrf, problem }} entered={form.text('subject')} />
       )}
+      {passkeys === null ? null : <UserPasskeys {...{ view, user, passkeys, csrf }} />}
       <Sessions view={view} sessions={sessions} />
     </>,
   );
@@ -156,6 +167,19 @@ function Acts(of: { view: View; user: UserListing; csrf: string; localLinks: boo
         <ActButton csrf={csrf} action={`${at}/sessions`} label={view.t('sessions_revoke')} danger />
         {localLinks && !isDisabled ? <ActButton csrf={csrf} action={`${at}/link`} label={view.t('link_make')} /> : null}
       </div>
+    </section>
+  );
+}
+
+function UserPasskeys(of: { view: View; user: UserListing; passkeys: readonly Passkey[]; csrf: string | null }) {
+  const { view, user, passkeys, csrf } = of;
+  const remove = csrf === null ? null : { action: `/operator/users/${user.id}/passkeys/remove`, csrf };
+  return (
+    <section class="section" aria-labelledby="h-passkeys">
+      <div class="section-head">
+        <h2 id="h-passkeys">{view.t('nav_passkeys')}</h2>
+      </div>
+      <PasskeyTable view={view} passkeys={passkeys} remove={remove} />
     </section>
   );
 }
