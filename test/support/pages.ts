@@ -72,9 +72,13 @@ export async function openTestPages(options: { localLinks?: boolean } = {}): Pro
       cabinetUrl: ORIGINS.cabinet,
       temporalUi: null,
       budgetMs: 3_600_000,
-      nudge: { deposit: async () => undefined, issuance: async () => undefined },
+      nudge: {
+        deposit: async () => undefined,
+        issuance: async () => undefined,
+        withdrawal: async () => undefined,
+      },
     }).fetch,
-    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet }).fetch,
+    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet, nudge: async () => undefined }).fetch,
   };
   const tx = queriesOf(owner);
   return {
