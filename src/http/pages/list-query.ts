@@ -8,6 +8,8 @@ export interface ListFilter {
   /** Of a choice: its values, with the prefix of their words. A text without. */
   readonly choices?: readonly string[];
   readonly prefix?: string;
+  /** It has a value always. */
+  readonly isRequired?: boolean;
   /** A day, from and to included. */
   readonly isDay?: boolean;
 }
