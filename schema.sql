@@ -1118,7 +1118,7 @@ CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash)
 CREATE INDEX withdrawal_merchant ON sverka.withdrawal USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX withdrawal_payout ON sverka.withdrawal USING btree (payout_ref) WHERE (payout_ref IS NOT NULL);
 CREATE INDEX withdrawal_proof_of ON sverka.withdrawal_proof USING btree (withdrawal_id, created_at);
-CREATE INDEX withdrawal_waiting ON sverka.withdrawal USING btree (created_at, id) WHERE (state = ANY (ARRAY['requested'::text, 'approved'::text, 'submitted'::text, 'unknown'::text]));
+CREATE INDEX withdrawal_waiting ON sverka.withdrawal USING btree (created_at, id) WHERE (state = ANY (ARRAY['requested'::text, 'approved'::text, 'submitted'::text, 'unknown'::text, 'found_late'::text]));
 
 -- Views
 
@@ -3449,23 +3449,18 @@ end $procedure$
 
 CREATE OR REPLACE FUNCTION sverka.withdrawal_approvals(w sverka.withdrawal, this_decision text)
  RETURNS integer
- LANGUAGE plpgsql
+ LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-declare seen sverka.withdrawal := w; given integer;
-begin
-  -- Nothing was known of a payout when it was approved.
-  seen.payout_ref := null; seen.flag := null;
-  select count(distinct u.person) into given from sverka.decision d join sverka."user" u on u.id = d.user_id
+  select count(distinct u.person)::int from sverka.decision d join sverka."user" u on u.id = d.user_id
     where d.subject_type = 'withdrawal' and d.subject_id = w.id and d.choice = 'approve' and d.argument = w.route
-      and d.seen_hash = sverka.withdrawal_hash(seen)
+      and d.seen_hash = sverka.withdrawal_approved_hash(w)
       and (d.id = this_decision or exists (
         select from sverka.decision_outcome o where o.decision_id = d.id and o.outcome = 'applied'))
       and not exists (select from sverka.withdrawal_terms t join sverka."user" asked on asked.id = t.requested_by
         where t.withdrawal_id = w.id and asked.person = u.person);
-  return given;
-end $function$
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.withdrawal_approvals_needed(w sverka.withdrawal)
@@ -3477,6 +3472,18 @@ AS $function$
   select case when w.amount >= o.two_approvals_from then 2 else 1 end from sverka.withdrawal_offer o
     where o.book = w.book and o.network = w.network and o.asset = w.asset;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.withdrawal_approved_hash(w sverka.withdrawal)
+ RETURNS bytea
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  w.payout_ref := null; w.flag := null;
+  return sverka.withdrawal_hash(w);
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.withdrawal_hash(w sverka.withdrawal)
@@ -3800,5 +3807,6 @@ grant execute on sverka.tell_events(ids text[], types text[], books text[], merc
 grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
 grant execute on sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint) to sverka_console;
+grant execute on sverka.withdrawal_approved_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text) to sverka_cabinet;

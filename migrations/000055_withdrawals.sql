@@ -99,7 +99,7 @@ create table sverka.withdrawal (
 );
 create index withdrawal_merchant on sverka.withdrawal (book, merchant_id, created_at desc, id desc);
 create index withdrawal_waiting on sverka.withdrawal (created_at, id)
-  where state in ('requested', 'approved', 'submitted', 'unknown');
+  where state in ('requested', 'approved', 'submitted', 'unknown', 'found_late');
 create index withdrawal_created on sverka.withdrawal (created_at desc, id desc);
 create index withdrawal_hash on sverka.withdrawal (transaction_hash) where transaction_hash is not null;
 create index withdrawal_payout on sverka.withdrawal (payout_ref) where payout_ref is not null;

@@ -409,22 +409,25 @@ language sql security definer set search_path = pg_catalog, pg_temp as $$
     from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
 $$;
 
+-- The hash that an approval of these terms has: nothing was known of a payout then.
+create function sverka.withdrawal_approved_hash(w sverka.withdrawal) returns bytea
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  w.payout_ref := null; w.flag := null;
+  return sverka.withdrawal_hash(w);
+end $$;
+
 -- People whose approval of these very terms, and of this way to pay, was applied, or is this one; who asked is none.
 create function sverka.withdrawal_approvals(w sverka.withdrawal, this_decision text) returns integer
-language plpgsql stable set search_path = pg_catalog, pg_temp as $$
-declare seen sverka.withdrawal := w; given integer;
-begin
-  -- Nothing was known of a payout when it was approved.
-  seen.payout_ref := null; seen.flag := null;
-  select count(distinct u.person) into given from sverka.decision d join sverka."user" u on u.id = d.user_id
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select count(distinct u.person)::int from sverka.decision d join sverka."user" u on u.id = d.user_id
     where d.subject_type = 'withdrawal' and d.subject_id = w.id and d.choice = 'approve' and d.argument = w.route
-      and d.seen_hash = sverka.withdrawal_hash(seen)
+      and d.seen_hash = sverka.withdrawal_approved_hash(w)
       and (d.id = this_decision or exists (
         select from sverka.decision_outcome o where o.decision_id = d.id and o.outcome = 'applied'))
       and not exists (select from sverka.withdrawal_terms t join sverka."user" asked on asked.id = t.requested_by
         where t.withdrawal_id = w.id and asked.person = u.person);
-  return given;
-end $$;
+$$;
 
 -- Checked again wherever money leaves: null when the approvals stand.
 create function sverka.approval_missing(w sverka.withdrawal) returns text
@@ -735,7 +738,7 @@ do $$ declare f regprocedure; begin
         'withdrawal_hash', 'withdrawal_json', 'tell_withdrawal', 'withdrawal_key', 'post_withdrawal', 'tell_receivable',
         'move_withdrawal', 'require_requester', 'add_withdrawal_destination', 'remove_withdrawal_destination',
         'withdrawal_refusal', 'request_withdrawal', 'edit_withdrawal', 'withdrawal_is_being_decided',
-        'cancel_withdrawal', 'guard_withdrawal_decision', 'note_refused_decision', 'withdrawal_approvals',
+        'cancel_withdrawal', 'guard_withdrawal_decision', 'note_refused_decision', 'withdrawal_approvals', 'withdrawal_approved_hash',
         'withdrawal_approvals_needed', 'is_that_payout', 'apply_withdrawal_decision', 'approval_missing',
         'submit_withdrawal', 'suspect_withdrawal', 'apply_withdrawal_payout', 'expire_withdrawal',
         'claim_withdrawals', 'payout_follower', 'remind_of_withdrawal', 'add_withdrawal_proof', 'set_withdrawal_offer', 'set_withdrawal_policy') loop
@@ -747,7 +750,7 @@ grant execute on function sverka.add_withdrawal_destination, sverka.remove_withd
   to sverka_cabinet;
 grant execute on function sverka.join_persons, sverka.note_refused_decision, sverka.add_withdrawal_proof,
   sverka.set_withdrawal_offer, sverka.set_withdrawal_policy to sverka_console;
-grant execute on function sverka.withdrawal_hash, sverka.hash_parts to sverka_console;
+grant execute on function sverka.withdrawal_hash, sverka.withdrawal_approved_hash, sverka.hash_parts to sverka_console;
 grant execute on function sverka.apply_withdrawal_decision, sverka.submit_withdrawal, sverka.suspect_withdrawal,
   sverka.apply_withdrawal_payout, sverka.expire_withdrawal, sverka.remind_of_withdrawal, sverka.claim_withdrawals
   to sverka_worker;

@@ -1,4 +1,5 @@
 import { connectTemporal } from './client/temporal.js';
+import { nudgeWithdrawal } from './client/withdrawals.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { createCabinetApp } from './http/cabinet/app.js';
@@ -34,6 +35,10 @@ const app = createCabinetApp({
   ...{ db, pool, log, metrics, localLinks, identityProvider },
   stopping: () => stopping,
   origin: config.SVERKA_CABINET_URL,
+  nudge: (input) =>
+    nudgeWithdrawal(temporal, input).catch((error: unknown) =>
+      log.warn('Temporal was not told of a withdrawal; the sweep finds it.', { error }),
+    ),
 });
 const ops = await startOps({
   process: 'cabinet',

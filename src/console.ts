@@ -1,6 +1,7 @@
 import { nudgeDeposit } from './client/deposits.js';
 import { nudgeIssuance } from './client/issuances.js';
 import { connectTemporal } from './client/temporal.js';
+import { nudgeWithdrawal } from './client/withdrawals.js';
 import { createPool } from './db/pool.js';
 import { queriesOf } from './db/transaction.js';
 import { poolWaitCheck, postgresCheck, schemaCheck, signInCheck, temporalCheck } from './http/checks.js';
@@ -45,6 +46,7 @@ const app = createConsoleApp({
   nudge: {
     deposit: (input) => untilTheSweep(nudgeDeposit(temporal, input, { start: true })),
     issuance: (of) => untilTheSweep(nudgeIssuance(temporal, of)),
+    withdrawal: (input) => untilTheSweep(nudgeWithdrawal(temporal, input)),
   },
 });
 const ops = await startOps({

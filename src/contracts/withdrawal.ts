@@ -1,7 +1,14 @@
 import { z } from 'zod';
+import { decimalsOf } from '../domain/assets.js';
 import type { Book } from '../domain/books.js';
-import type { Minor } from '../domain/money.js';
-import { WITHDRAWAL_STATES, type WithdrawalRoute, type WithdrawalState } from '../domain/withdrawal.js';
+import { holdsCardNumber } from '../domain/card-numbers.js';
+import { type Minor, parseAmount } from '../domain/money.js';
+import {
+  WITHDRAWAL_ROUTES,
+  WITHDRAWAL_STATES,
+  type WithdrawalRoute,
+  type WithdrawalState,
+} from '../domain/withdrawal.js';
 import { amountSchema, toAmount, toTime } from './values.js';
 
 /** A withdrawal as the database keeps it; amount and fee are minor units of `asset`. */
@@ -80,4 +87,22 @@ export function toWithdrawal(record: WithdrawalRecord): WithdrawalResource {
     created_at: toTime(record.createdAt),
     updated_at: toTime(record.updatedAt),
   };
+}
+
+/** What a person entered as an amount of that asset, in minor units and above zero; null for anything else. */
+export function readEnteredAmount(text: string, asset: string): Minor | null {
+  const minor = parseAmount(text, decimalsOf(asset));
+  return typeof minor === 'bigint' && minor > 0n ? minor : null;
+}
+
+/** A merchant's own words of up to 140 characters, without what may be a card number. */
+export function isOwnWords(text: string): boolean {
+  return [...text].length <= OWN_WORDS_MAX && !holdsCardNumber(text);
+}
+
+const OWN_WORDS_MAX = 140;
+
+/** The way to pay of that name; null where there is none. */
+export function readRoute(text: string): WithdrawalRoute | null {
+  return WITHDRAWAL_ROUTES.find((route) => route === text) ?? null;
 }

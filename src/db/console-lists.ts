@@ -1,5 +1,6 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import type { DepositRecord } from '../contracts/deposit.js';
+import type { WithdrawalRecord } from '../contracts/withdrawal.js';
 import type { Book } from '../domain/books.js';
 import { ALERT_SELECT, type AlertRecord } from './alerts-listing.js';
 import { DEAD_LETTER_SELECT, type DeadLetterRecord } from './dead-letters.js';
@@ -9,6 +10,12 @@ import { WAITS_FOR_PERSON } from './issuances-listing.js';
 import type { Where } from './lists.js';
 import { narrowTo, narrowToDays, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
+import {
+  toWithdrawalRecord,
+  WITHDRAWAL_COLUMNS,
+  WITHDRAWAL_WAITS_FOR_PERSON,
+  type WithdrawalRow,
+} from './withdrawals.js';
 
 /** What a person of ours asks of a list: values by name, in one book, in an order by name. */
 export interface ConsoleList {
@@ -78,6 +85,38 @@ export async function listIssuancesForConsole(db: Tx, of: ConsoleList): Promise<
     },
   );
   return rows.map(toIssuanceRecord);
+}
+
+export const WITHDRAWAL_SORTS = {
+  created: 'w.id',
+  state: 'w.state',
+  amount: 'w.amount',
+  merchant: 'w.merchant_id',
+  expires: 'w.expires_at',
+} as const;
+
+/** Withdrawals of all merchants in that book. `view=waiting`: those that wait for a person. */
+export async function listWithdrawalsForConsole(db: Tx, of: ConsoleList): Promise<WithdrawalRecord[]> {
+  const { filters } = of;
+  const from = {
+    select: `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`,
+    table: 'sverka.withdrawal',
+    alias: 'w',
+  };
+  const rows = await readSorted<WithdrawalRow>(db, from, {
+    page: pageOf(of, WITHDRAWAL_SORTS),
+    narrow(where) {
+      narrowTo(where, 'w.book', of.book);
+      narrowTo(where, 'w.state', filters['state']);
+      narrowTo(where, 'w.network', filters['network']);
+      narrowTo(where, 'w.asset', filters['asset']);
+      narrowTo(where, 'w.merchant_id', filters['merchant']);
+      narrowToAny(where, ['w.id', 'w.transaction_hash', 'w.payout_ref', 'w.address'], filters['q']);
+      narrowToDays(where, 'w.created_at', { from: filters['from'], to: filters['to'] });
+      if (filters['view'] === 'waiting') where.add(() => WITHDRAWAL_WAITS_FOR_PERSON);
+    },
+  });
+  return rows.map(toWithdrawalRecord);
 }
 
 export const DEAD_LETTER_SORTS = {

@@ -2,6 +2,7 @@ import { toAmount } from '../contracts/values.js';
 import type { Book } from '../domain/books.js';
 import { type BreakerRow, listBreakers } from './breaker.js';
 import type { Tx } from './transaction.js';
+import { WITHDRAWAL_WAITS_FOR_PERSON } from './withdrawals.js';
 
 /** Everything of one kind that is open: how many, since when, and what it is worth by asset. */
 export interface OpenItems {
@@ -65,6 +66,7 @@ interface OpenRow {
 
 const DEPOSITS = 'reported_asset as asset, trim_scale(sum(reported_amount))::text as sum, false as minor';
 const ISSUANCES = 'asset, sum(load_amount + fee_amount)::text as sum, true as minor';
+const WITHDRAWALS = 'asset, sum(amount)::text as sum, true as minor';
 const COUNTED = 'count(*)::int as count, min(created_at) as oldest';
 
 const DECISIONS = `
@@ -73,6 +75,10 @@ const DECISIONS = `
   union all
   select 'deposit', ${DEPOSITS}, ${COUNTED} from sverka.deposit
     where book = $1 and (state = 'parked' or flag is not null) group by reported_asset
+  union all
+  select 'withdrawal', ${WITHDRAWALS}, ${COUNTED} from sverka.withdrawal w
+    where book = $1 and state in ('requested', 'approved', 'submitted', 'unknown', 'found_late')
+      and ${WITHDRAWAL_WAITS_FOR_PERSON} group by asset
   union all
   select 'dead_letter', null, null, false, ${COUNTED} from sverka.dead_letter
     where book = $1 and closed_at is null having count(*) > 0`;
@@ -87,6 +93,9 @@ const AGEING = `
   union all
   select 'issuance', ${ISSUANCES}, ${COUNTED} from sverka.issuance
     where book = $1 and state in ('reserved', 'submitted', 'pending', 'unknown') group by asset
+  union all
+  select 'withdrawal', ${WITHDRAWALS}, ${COUNTED} from sverka.withdrawal
+    where book = $1 and state in ('requested', 'approved', 'submitted', 'unknown') group by asset
   union all
   select 'load', asset, sum(amount)::text, true, ${COUNTED} from sverka.card_load
     where book = $1 and state in ('reserved', 'submitted', 'unknown') group by asset

@@ -1,8 +1,10 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import type { DecisionSubject } from '../contracts/decision.js';
 import type { DepositRecord } from '../contracts/deposit.js';
+import type { WithdrawalRecord } from '../contracts/withdrawal.js';
 import { decidable } from '../domain/deposit-decision.js';
 import { decidableIssuance } from '../domain/issuance-decision.js';
+import { decidableWithdrawal } from '../domain/withdrawal.js';
 import { findOpenAlert } from './alerts-listing.js';
 import { choicesOf, type DeadLetterRecord, findDeadLetter, hashSeenDeadLetter } from './dead-letters.js';
 import { decisionStage, insertDecision, type NewDecision } from './decisions.js';
@@ -13,6 +15,7 @@ import { findIssuance, hashSeenIssuance, latestIssuance } from './issuances.js';
 import { waitsForPerson } from './issuances-listing.js';
 import type { Tx } from './transaction.js';
 import { hashSeenDeposit } from './weigh-deposits.js';
+import { findSeenWithdrawal } from './withdrawals.js';
 
 /** What a person decides on, as it stands at the moment it is shown: by console and command line alike. */
 export interface PendingDecision<Record> {
@@ -55,6 +58,20 @@ export async function pendingIssuance(db: Tx, id: string): Promise<PendingDecisi
     seenHash: hashSeenIssuance(record),
     alert: await alertOf(db, issuanceAlertKey(record)),
     needed: choices.length > 0 && waitsForPerson(record),
+  };
+}
+
+/** Null when there is no such withdrawal. */
+export async function pendingWithdrawal(db: Tx, id: string): Promise<PendingDecision<WithdrawalRecord> | null> {
+  const stage = await decisionStage(db, { type: 'withdrawal', id });
+  const seen = await findSeenWithdrawal(db, id);
+  if (seen === null) return null;
+  const choices = decidableWithdrawal(seen.record);
+  return {
+    ...{ type: 'withdrawal', id, stage, ...seen, choices },
+    alert: await alertOf(db, `withdrawal:${id}`),
+    // What the custodian pays waits for nobody, though it can still be stopped.
+    needed: choices.some((choice) => choice !== 'cancel'),
   };
 }
 

@@ -1,5 +1,6 @@
 import { playCards } from './cards.js';
 import { playDeposits } from './deposits.js';
+import { playWithdrawals } from './withdrawals.js';
 
 /** What the story needs of `.sverka/run.json`. */
 export interface StoryRun {
@@ -16,6 +17,8 @@ export interface StoryRun {
   }[];
   /** Relative to the repository. */
   readonly logFiles: Readonly<Record<string, string>>;
+  /** One-time links, by person. */
+  readonly logins?: readonly { readonly user: string; readonly linkFile: string }[];
   readonly merchants: readonly { readonly id: string; readonly book: string; readonly apiKey: string }[];
 }
 
@@ -32,6 +35,7 @@ interface Line {
 const CHAPTERS = [
   { title: 'Deposits', play: playDeposits },
   { title: 'Cards', play: playCards },
+  { title: 'Withdrawals', play: playWithdrawals },
 ] as const;
 
 /**

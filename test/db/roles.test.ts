@@ -175,6 +175,7 @@ const FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> = {
   'sverka.watch_states': [],
   'sverka.withdrawal_approvals': [],
   'sverka.withdrawal_approvals_needed': [],
+  'sverka.withdrawal_approved_hash': ['console'],
   'sverka.withdrawal_hash': ['console'],
   'sverka.withdrawal_is_being_decided': [],
   'sverka.withdrawal_json': [],

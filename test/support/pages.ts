@@ -77,9 +77,13 @@ export async function openTestPages(
       temporalUi: null,
       budgetMs: 3_600_000,
       approvalPasskey: options.approvalPasskey ?? false,
-      nudge: { deposit: async () => undefined, issuance: async () => undefined },
+      nudge: {
+        deposit: async () => undefined,
+        issuance: async () => undefined,
+        withdrawal: async () => undefined,
+      },
     }).fetch,
-    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet }).fetch,
+    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet, nudge: async () => undefined }).fetch,
   };
   const tx = queriesOf(owner);
   return {

@@ -1,4 +1,4 @@
-import type { DepositInput } from '../../contracts/messages.js';
+import type { DepositInput, WithdrawalInput } from '../../contracts/messages.js';
 import type { PagesDeps, Role } from '../pages/call.js';
 
 /** What the pages of the operator console work with. */
@@ -15,6 +15,7 @@ export interface ConsoleDeps extends PagesDeps {
   readonly nudge: {
     deposit(input: DepositInput): Promise<void>;
     issuance(of: { workflowId: string; traceId: string }): Promise<void>;
+    withdrawal(input: WithdrawalInput): Promise<void>;
   };
 }
 

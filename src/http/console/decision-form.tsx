@@ -1,15 +1,16 @@
+import type { Child } from 'hono/jsx';
 import type { DecisionOutcome } from '../../db/decisions.js';
 import { readDecisionOutcome } from '../../db/decisions.js';
 import type { PendingDecision } from '../../db/pending-decisions.js';
 import type { SignedCall } from '../pages/call.js';
 import { type Choice, Choices } from '../pages/parts/choices.js';
-import { TextArea, TextField } from '../pages/parts/field.js';
+import { TextArea } from '../pages/parts/field.js';
 import { Form } from '../pages/parts/form.js';
 import { Notice } from '../pages/parts/notice.js';
 import type { View } from '../pages/view.js';
-import { findWord } from '../pages/words.js';
+import { findWord, type Word } from '../pages/words.js';
 import { type ConsoleDeps, DECIDERS } from './console-deps.js';
-import type { DecisionProblem } from './take-decision.js';
+import type { DecisionField, DecisionProblem } from './take-decision.js';
 
 const ROWS = ['money', 'there', 'merchant', 'wrong'] as const;
 
@@ -58,31 +59,51 @@ export function DecisionNotices(of: { view: View; left: LeftNotice | null; probl
   );
 }
 
+/** What is peculiar to the decisions on a subject. */
+export interface DecisionTerms {
+  /** Who may choose what; by default whoever decides at all. */
+  readonly may?: (choice: string) => boolean;
+  /** The field of what a choice names; `error` is why what was entered names nothing. */
+  readonly field?: (choice: string, error: string | undefined) => Child | undefined;
+  /** A choice hands in a file. */
+  readonly upload?: boolean;
+  /** What else the form asks of who may make these choices, above its button. */
+  readonly confirm?: (choices: readonly string[], problem: DecisionProblem | null) => Child;
+  /** Said instead of the form to who may choose nothing. */
+  readonly notYou?: Word;
+}
+
 /** The form of a decision: each choice with what follows from it, bound to what the page shows. */
 export function DecisionForm(of: {
   call: SignedCall<ConsoleDeps>;
   pending: PendingDecision<unknown>;
   action: string;
   problem: DecisionProblem | null;
+  terms?: DecisionTerms;
 }) {
-  const { call, pending, action, problem } = of;
+  const { call, pending, action, problem, terms = {} } = of;
   const { view, session, form } = call;
   const seen = pending.seenHash.toString('hex');
-  const error = (name: 'choice' | 'reason' | 'link') => {
+  const error = (name: DecisionField) => {
     const word = problem?.fields[name];
     return word === undefined ? undefined : view.t(word);
   };
   if (pending.choices.length === 0) return <p class="muted">{view.t('decide_nothing')}</p>;
-  if (!DECIDERS.some((role) => session.roles.includes(role))) return <p class="muted">{view.t('decide_not_you')}</p>;
+  const { may = () => DECIDERS.some((role) => session.roles.includes(role)), notYou = 'decide_not_you' } = terms;
+  const choices = pending.choices.filter(may);
+  if (choices.length === 0) return <p class="muted">{view.t(notYou)}</p>;
   return (
-    <Form action={action} csrf={session.csrf} class="section">
+    <Form action={action} csrf={session.csrf} class="section" upload={terms.upload ?? false}>
       <input type="hidden" name="stage" value={pending.stage} />
       <input type="hidden" name="seen" value={seen} />
       {problem?.status === 422 ? <Errors view={view} problem={problem} /> : null}
       <Choices
         legend={view.t('decide_legend')}
         chosen={form.text('choice')}
-        choices={pending.choices.map((name) => choiceOf(view, { type: pending.type, name }, form.text('link')))}
+        choices={choices.map((name) => ({
+          ...choiceOf(view, { type: pending.type, name }),
+          field: terms.field?.(name, error('argument')),
+        }))}
       />
       <div class="form choices-end">
         <TextArea
@@ -94,6 +115,7 @@ export function DecisionForm(of: {
           maxlength={1_000}
           required
         />
+        {terms.confirm?.(choices, problem)}
         <div class="form-end">
           <button type="submit" class="btn btn--main">
             {view.t('decide_record')}
@@ -113,7 +135,7 @@ function Errors({ view, problem }: { view: View; problem: DecisionProblem }) {
       <ul>
         {Object.entries(problem.fields).map(([name, word]) => (
           <li>
-            <a href={name === 'choice' ? '#main' : `#${name}`}>{view.t(word)}</a>
+            <a href={name === 'reason' || name === 'passkey' ? `#${name}` : '#main'}>{view.t(word)}</a>
           </li>
         ))}
       </ul>
@@ -121,22 +143,18 @@ function Errors({ view, problem }: { view: View; problem: DecisionProblem }) {
   );
 }
 
-function choiceOf(view: View, of: { type: string; name: string }, link: string): Choice {
+function choiceOf(view: View, of: { type: string; name: string }): Choice {
   const key = `choice_${of.type}_${of.name}`;
   const text = (name: string) => {
     const word = findWord(name);
     if (word === null) throw new Error(`There are no words for ${name}: a choice is added with its words.`);
     return view.t(word);
   };
-  const hasField = findWord(`${key}_field`) !== null;
   return {
     value: of.name,
     name: text(key),
     what: text(`${key}_what`),
     rows: ROWS.map((row) => ({ name: view.t(`row_${row}`), value: text(`${key}_${row}`) })),
-    ...(hasField
-      ? { field: <TextField id="link" label={text(`${key}_field`)} hint={view.t('decide_link_bad')} value={link} /> }
-      : {}),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Role } from '../pages/call.js';
 import { commonRoutes } from '../pages/common-routes.js';
+import { FORM_BYTES_MAX } from '../pages/form-body.js';
 import { type PageRoute, signedRoute } from '../pages/page-route.js';
 import { type ConsoleDeps, DECIDERS } from './console-deps.js';
 import { alertsPage } from './pages/alerts-page.js';
@@ -33,6 +34,9 @@ import {
   userPage,
 } from './pages/user-page.js';
 import { createUserAct, usersPage } from './pages/users-page.js';
+import { decideWithdrawal, proofFile, withdrawalPage } from './pages/withdrawal-page.js';
+import { withdrawalsPage } from './pages/withdrawals-page.js';
+import { PROOF_BYTES_MAX } from './withdrawal-decision.js';
 
 type Handler = Parameters<typeof signedRoute<ConsoleDeps>>[0]['handler'];
 
@@ -40,6 +44,7 @@ type Handler = Parameters<typeof signedRoute<ConsoleDeps>>[0]['handler'];
 const READERS: readonly Role[] = ['operator', 'approver', 'admin', 'auditor'];
 const APPROVERS: readonly Role[] = ['approver'];
 const ADMINS: readonly Role[] = ['admin'];
+const WITHDRAWAL_DECIDERS: readonly Role[] = ['operator', 'approver'];
 /** Who sees who may do what. */
 const OVERSEERS: readonly Role[] = ['admin', 'auditor'];
 
@@ -64,6 +69,16 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   read('/operator/issuances', issuancesPage),
   read('/operator/issuances/:id', issuancePage, { names: 'issuance' }),
   act('/operator/issuances/:id/decisions', decideIssuance, { names: 'issuance', roles: DECIDERS }),
+  read('/operator/withdrawals', withdrawalsPage),
+  read('/operator/withdrawals/:id', withdrawalPage, { names: 'withdrawal' }),
+  {
+    ...act('/operator/withdrawals/:id/decisions', decideWithdrawal, {
+      names: 'withdrawal',
+      roles: WITHDRAWAL_DECIDERS,
+    }),
+    bodyBytesMax: PROOF_BYTES_MAX + FORM_BYTES_MAX,
+  },
+  read('/operator/withdrawals/:id/proofs/:proof', proofFile, { names: 'withdrawal' }),
   read('/operator/deadletters', deadLettersPage),
   read('/operator/deadletters/:id', deadLetterPage, { names: 'dead letter' }),
   act('/operator/deadletters/:id/decisions', decideDeadLetter, { names: 'dead letter', roles: DECIDERS }),

@@ -56,9 +56,10 @@ export function timeColumn<Row>(of: {
   at: (row: Row) => Date | null;
   sort?: string;
   class?: string;
+  isFigure?: boolean;
 }): Column<Row> {
   return {
-    ...{ title: of.title, isFigure: true, isTime: true, class: of.class ?? 'age nowrap' },
+    ...{ title: of.title, isFigure: of.isFigure ?? true, isTime: true, class: of.class ?? 'age nowrap' },
     ...(of.sort === undefined ? {} : { sort: of.sort }),
     cell: (row, view) => <ShortMoment view={view} at={of.at(row)} />,
     csv: { names: [of.name], cells: (row) => [of.at(row)?.toISOString() ?? null] },

@@ -8,6 +8,8 @@ export interface ListFilter {
   /** Of a choice: its values, with the prefix of their words. A text without. */
   readonly choices?: readonly string[];
   readonly prefix?: string;
+  /** It has a value always. */
+  readonly isRequired?: boolean;
   /** A day, from and to included. */
   readonly isDay?: boolean;
 }
@@ -60,6 +62,11 @@ export function listHref(path: string, asked: ListQuery, change: Readonly<Record
 
 function isPossible({ choices, isDay }: ListFilter, value: string): boolean {
   if (choices) return choices.includes(value);
-  if (isDay) return /^\d{4}-\d{2}-\d{2}$/.test(value) && !Number.isNaN(Date.parse(value));
+  if (isDay) return isRealDay(value);
   return value.length <= TEXT_MAX;
+}
+
+function isRealDay(text: string): boolean {
+  const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? new Date(text) : new Date(Number.NaN);
+  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(text);
 }

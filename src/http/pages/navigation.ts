@@ -34,6 +34,7 @@ export const OPERATOR_NAV: readonly NavSection[] = [
     links: [
       { href: '/operator/deposits', word: 'nav_deposits' },
       { href: '/operator/issuances', word: 'nav_issuances' },
+      { href: '/operator/withdrawals', word: 'nav_withdrawals' },
     ],
   },
   {
@@ -53,4 +54,5 @@ export const CABINET_NAV: readonly NavLink[] = [
   { href: '/cabinet/addresses', word: 'nav_addresses' },
   { href: '/cabinet/deposits', word: 'nav_deposits' },
   { href: '/cabinet/cards', word: 'nav_cards' },
+  { href: '/cabinet/withdrawals', word: 'nav_withdrawals' },
 ];

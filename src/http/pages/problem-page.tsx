@@ -1,4 +1,4 @@
-import { DatabaseError, Retryable, Unavailable } from '../../db/errors.js';
+import { BadValue, DatabaseError, Retryable, Unavailable } from '../../db/errors.js';
 import type { PageCall, PagesDeps } from './call.js';
 import { homeOf } from './navigation.js';
 import { PageError, type PageStatus } from './page-error.js';
@@ -33,6 +33,8 @@ export async function answerProblem<Deps extends PagesDeps>(at: At<Deps>, error:
 
 function statusOf({ log }: PagesDeps, error: unknown): PageStatus {
   if (error instanceof PageError) return error.status;
+  // A text that PostgreSQL cannot hold, such as one with a zero byte.
+  if (error instanceof BadValue) return 422;
   if (error instanceof Unavailable || error instanceof Retryable) {
     log.warn('The database did not answer a page.', { error, code: error.sqlstate });
     return 503;

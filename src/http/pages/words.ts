@@ -8,6 +8,7 @@ import { SIGN_IN_WORDS } from './words/sign-in-words.js';
 import { STATE_WORDS } from './words/state-words.js';
 import { TIME_WORDS } from './words/time-words.js';
 import { TIMELINE_WORDS } from './words/timeline-words.js';
+import { WITHDRAWAL_WORDS } from './words/withdrawal-words.js';
 
 /** Every word of the pages, in both languages. A subject has a file of its own in words/, and a line here. */
 export const WORDS = {
@@ -21,6 +22,7 @@ export const WORDS = {
   ...DECISION_WORDS,
   ...CONSOLE_WORDS,
   ...CABINET_WORDS,
+  ...WITHDRAWAL_WORDS,
 } as const;
 export type Word = keyof typeof WORDS;
 

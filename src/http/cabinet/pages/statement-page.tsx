@@ -5,7 +5,7 @@ import { findMovement } from '../../../db/movements.js';
 import { readStatement, type StatementLine } from '../../../db/statement.js';
 import { readWallet } from '../../../db/wallets.js';
 import type { SignedCall } from '../../pages/call.js';
-import { textColumn, timeColumn } from '../../pages/columns.js';
+import { timeColumn } from '../../pages/columns.js';
 import { answerListPage, type Column } from '../../pages/list-page.js';
 import type { ListFilter } from '../../pages/list-query.js';
 import { PageError } from '../../pages/page-error.js';
@@ -22,20 +22,25 @@ export async function statementPage(call: SignedCall<CabinetDeps>): Promise<Resp
   const assets = balances.map(({ asset }) => asset);
   const asked = query.get('asset') || assets[0] || null;
   if (asked !== null && !assetCodeSchema.safeParse(asked).success) throw new PageError(422);
-  return answerListPage<CabinetDeps, Line>(call, {
-    ...{ path: '/cabinet/statement', title: 'nav_statement', name: `statement-${asked ?? 'none'}` },
-    defaultSort: '-time',
-    more: asked === null ? view.t('wallet_empty') : view.t('statement_of', { asset: asked }),
-    filters: filtersOf(assets),
-    columns: COLUMNS,
-    id: (line) => String(line.seq),
-    find: async ({ filters, sort, after, limit }) => {
-      if (asked === null) return [];
-      const narrowed = { ...filters, ...(await subjectOf(call, filters['q'])) };
-      const of = { asset: asked, filters: narrowed, after, limit, descending: sort.descending };
-      return (await readStatement(deps.db, scope, of)).map((line) => ({ ...line, asset: asked }));
+  const named = new URLSearchParams(query);
+  if (asked !== null) named.set('asset', asked);
+  return answerListPage<CabinetDeps, Line>(
+    { ...call, query: named },
+    {
+      ...{ path: '/cabinet/statement', title: 'nav_statement', name: `statement-${asked ?? 'none'}` },
+      defaultSort: '-time',
+      more: asked === null ? view.t('wallet_empty') : view.t('statement_of', { asset: asked }),
+      filters: filtersOf(assets),
+      columns: COLUMNS,
+      id: (line) => String(line.seq),
+      find: async ({ filters, sort, after, limit }) => {
+        if (asked === null) return [];
+        const narrowed = { ...filters, ...(await subjectOf(call, filters['q'])) };
+        const of = { asset: asked, filters: narrowed, after, limit, descending: sort.descending };
+        return (await readStatement(deps.db, scope, of)).map((line) => ({ ...line, asset: asked }));
+      },
     },
-  });
+  );
 }
 
 /** An id of a movement is looked for by what it is about. */
@@ -48,7 +53,7 @@ async function subjectOf(call: SignedCall<CabinetDeps>, text: string | undefined
 function filtersOf(assets: readonly string[]): ListFilter[] {
   return [
     { name: 'q', label: 'filter_subject' },
-    { name: 'asset', label: 'col_asset', choices: assets },
+    { name: 'asset', label: 'col_asset', choices: assets, isRequired: true },
     { name: 'kind', label: 'col_kind', choices: movementKindSchema.options, prefix: 'kind' },
     { name: 'from', label: 'filter_from', isDay: true },
     { name: 'to', label: 'filter_to', isDay: true },
@@ -62,6 +67,7 @@ const COLUMNS: readonly Column<Line>[] = [
     at: (line) => line.recordedAt,
     sort: 'time',
     class: 'word nowrap',
+    isFigure: false,
   }),
   {
     ...{ title: 'col_movement', class: 'lead' },
@@ -73,9 +79,11 @@ const COLUMNS: readonly Column<Line>[] = [
         </span>
       </>
     ),
-    csv: { names: ['movement_id', 'kind'], cells: (line) => [line.movementId, line.kind] },
+    csv: {
+      names: ['movement_id', 'kind', 'subject_id'],
+      cells: (line) => [line.movementId, line.kind, line.subjectId],
+    },
   },
-  textColumn({ title: 'col_about', name: 'subject_id', text: (line) => line.subjectId, class: 'p3' }),
   {
     ...{ title: 'col_amount', class: 'value', isFigure: true },
     cell: (line, view) => <Amount view={view} {...toAmount(line.amount, line.asset)} asset={null} signed />,

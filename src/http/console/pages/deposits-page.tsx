@@ -2,7 +2,7 @@ import { type DepositRecord, depositSchema, toDeposit } from '../../../contracts
 import { networkSchema } from '../../../contracts/values.js';
 import { listDepositsForConsole } from '../../../db/console-lists.js';
 import type { SignedCall } from '../../pages/call.js';
-import { amountColumn, idColumn, merchantColumn, stateColumn, textColumn, timeColumn } from '../../pages/columns.js';
+import { amountColumn, idColumn, merchantColumn, stateColumn, timeColumn } from '../../pages/columns.js';
 import { answerListPage, type Column } from '../../pages/list-page.js';
 import type { ListFilter } from '../../pages/list-query.js';
 import type { ConsoleDeps } from '../console-deps.js';
@@ -43,7 +43,6 @@ const FILTERS: readonly ListFilter[] = [
 const COLUMNS: readonly Column<Row>[] = [
   idColumn({ title: 'deposit', id: (row) => row.id, href: (row) => `/operator/deposits/${row.id}` }),
   merchantColumn({ id: (row) => row.merchantId }),
-  textColumn({ title: 'col_network', name: 'network', text: (row) => row.network, class: 'p2' }),
   amountColumn({ title: 'col_reported', name: 'reported', amount: (row) => toDeposit(row).reported, sort: 'amount' }),
   amountColumn({ title: 'col_credited', name: 'credited', amount: (row) => toDeposit(row).credited, class: 'p2 amts' }),
   stateColumn({ state: (row) => row.state, sort: 'state' }),

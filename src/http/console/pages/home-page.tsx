@@ -15,6 +15,7 @@ import type { ConsoleDeps } from '../console-deps.js';
 /** Where each kind of open thing is listed. */
 const LISTS: Readonly<Record<string, string>> = {
   issuance: '/operator/issuances?view=waiting',
+  withdrawal: '/operator/withdrawals?view=waiting',
   deposit: '/operator/deposits?view=decide',
   dead_letter: '/operator/deadletters?state=open',
 };

@@ -1,10 +1,12 @@
 import { type IssuanceRecord, toIssuance } from '../../../contracts/card.js';
+import { isLinkedCard } from '../../../contracts/decision.js';
 import { readCard } from '../../../db/cards.js';
 import { type PendingDecision, pendingIssuance } from '../../../db/pending-decisions.js';
 import { readMerchantNames } from '../../../db/people.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';
 import { Amount } from '../../pages/parts/amount.js';
+import { TextField } from '../../pages/parts/field.js';
 import { Ago, Moment } from '../../pages/parts/moment.js';
 import { StateMark } from '../../pages/parts/state-mark.js';
 import { redirect } from '../../pages/respond.js';
@@ -24,7 +26,11 @@ export async function issuancePage(call: SignedCall<ConsoleDeps>): Promise<Respo
 /** Takes a decision on it, and shows the page again with what came of that. */
 export async function decideIssuance(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const pending = await pendingOf(call);
-  const taken = await takeDecision(call, pending);
+  const taken = await takeDecision(call, pending, async (choice) => {
+    if (choice !== 'link') return null;
+    const card = call.form.text('link');
+    return isLinkedCard(card) ? card : { refused: 'decide_link_bad' };
+  });
   if ('problem' in taken) return show(call, pending, taken.problem);
   await call.deps.nudge.issuance({ workflowId: pending.record.workflowId, traceId: call.traceId });
   return redirect(`/operator/issuances/${pending.id}?decision=${taken.id}`);
@@ -42,12 +48,15 @@ async function show(call: SignedCall<ConsoleDeps>, pending: Pending, problem: De
   ]);
   return subjectPage(
     call,
-    subjectOf(call.view, { pending, card, merchant: names.get(merchantId) ?? merchantId }),
+    subjectOf(call.view, {
+      ...{ pending, card, merchant: names.get(merchantId) ?? merchantId },
+      link: call.form.text('link'),
+    }),
     problem,
   );
 }
 
-function subjectOf(view: View, of: { pending: Pending; card: Card; merchant: string }): Subject {
+function subjectOf(view: View, of: { pending: Pending; card: Card; merchant: string; link: string }): Subject {
   const { pending, card, merchant } = of;
   const { record } = pending;
   const { load } = toIssuance(record);
@@ -66,6 +75,16 @@ function subjectOf(view: View, of: { pending: Pending; card: Card; merchant: str
     facts: factsOf(view, record, card),
     workflowId: record.workflowId,
     action: `/operator/issuances/${record.id}/decisions`,
+    terms: {
+      field: (choice, error) =>
+        choice === 'link' ? (
+          <TextField
+            {...{ id: 'link', value: of.link, error }}
+            label={view.t('choice_issuance_link_field')}
+            hint={view.t('decide_link_bad')}
+          />
+        ) : undefined,
+    },
   };
 }
 

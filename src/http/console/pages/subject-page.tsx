@@ -15,7 +15,7 @@ import { respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
 import { type ConsoleDeps, workflowLink } from '../console-deps.js';
-import { DecisionForm, DecisionNotices, readLeft } from '../decision-form.js';
+import { DecisionForm, DecisionNotices, type DecisionTerms, readLeft } from '../decision-form.js';
 import type { DecisionProblem } from '../take-decision.js';
 
 /** What the page of one subject shows: a deposit, an issuance, a dead letter. */
@@ -33,6 +33,9 @@ export interface Subject {
   readonly workflowId: string | null;
   /** Where the decision goes to. */
   readonly action: string;
+  readonly terms?: DecisionTerms;
+  /** Shown between the facts and the decision. */
+  readonly evidence?: Child;
 }
 
 /** Facts, decision, postings and history of one subject; `problem` is why a decision was not taken. */
@@ -75,11 +78,15 @@ export async function subjectPage(
         </div>
         <Facts view={view} facts={subject.facts} />
       </section>
+      {subject.evidence}
       <section class="section" aria-labelledby="h-decide">
         <div class="section-head">
           <h2 id="h-decide">{view.t('decide')}</h2>
         </div>
-        <DecisionForm call={call} pending={pending} action={subject.action} problem={problem} />
+        <DecisionForm
+          {...{ call, pending, action: subject.action, problem }}
+          {...(subject.terms === undefined ? {} : { terms: subject.terms })}
+        />
       </section>
       <History view={view} trace={trace} people={people} />
     </>,

@@ -9,7 +9,7 @@ export function Amount(of: { view: View; amount: string; asset?: string | null; 
   return (
     <data class={`amt${big ? ' amt--big' : ''}${incoming ? ' amt--in' : ''}`} value={amount}>
       {whole}
-      {minor === '' ? null : <span class="mi">{minor}</span>}
+      <span class="mi">{minor}</span>
       {asset === null ? null : <abbr>{asset}</abbr>}
     </data>
   );

@@ -27,7 +27,7 @@ export function Toolbar<Row>({ view, list, asked }: Props<Row>) {
 
 /** What is filtered now, each with a link that takes it away. */
 export function Chips<Row>({ view, list, asked }: Props<Row>) {
-  const set = list.filters.filter(({ name }) => asked.filters[name] !== undefined);
+  const set = list.filters.filter(({ name, isRequired }) => asked.filters[name] !== undefined && !isRequired);
   if (set.length === 0) return null;
   return (
     <div class="chips">
@@ -54,7 +54,12 @@ function FilterField({ view, filter, value }: { view: View; filter: ListFilter; 
     return <TextField id={name} label={label} value={value} type={isDay ? 'date' : 'search'} maxlength={200} />;
   const options = choices.map((choice) => ({ value: choice, label: shownValue(view, filter, choice) }));
   return (
-    <SelectField id={name} label={label} value={value} options={[{ value: '', label: view.t('any') }, ...options]} />
+    <SelectField
+      id={name}
+      label={label}
+      value={value}
+      options={filter.isRequired ? options : [{ value: '', label: view.t('any') }, ...options]}
+    />
   );
 }
 

@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { commandLine } from './command-line.js';
+import type { StoryRun } from './story.js';
+
+export interface PageAnswer {
+  readonly status: number;
+  readonly text: string;
+  readonly location: string;
+}
+
+/** A person in front of pages, without a screen: reads them, and sends their forms. */
+export interface PageReader {
+  get(path: string): Promise<PageAnswer>;
+  /** The form's token and what `form` says. */
+  post(path: string, form: Readonly<Record<string, string>>): Promise<PageAnswer>;
+}
+
+/** Signs that person in by a fresh one-time link, and leaves another for whoever comes after the story. */
+export async function signInAt(run: StoryRun, user: string): Promise<PageReader> {
+  const login = run.logins?.find((each) => each.user === user);
+  if (!login) throw new Error(`the run has no login for ${user}`);
+  await commandLine('users', 'login-link', user, '--yes');
+  const link = new URL(readFileSync(login.linkFile, 'utf8').trim());
+  const reader = createReader(link.origin);
+  await reader.get(link.pathname + link.search);
+  const opened = await reader.post(link.pathname, { link: link.searchParams.get('link') ?? '' });
+  if (opened.status !== 303) throw new Error(`${user} could not sign in: ${opened.status}`);
+  await commandLine('users', 'login-link', user, '--yes');
+  return reader;
+}
+
+/** The value of a form's field in that page; '' where there is none. */
+export function fieldOf({ text }: PageAnswer, name: string): string {
+  return new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
+}
+
+function createReader(origin: string): PageReader {
+  const cookies = new Map<string, string>();
+  let csrf = '';
+  const send = async (path: string, init: RequestInit): Promise<PageAnswer> => {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+    const answer = await fetch(origin + path, { ...init, redirect: 'manual', headers: { ...init.headers, cookie } });
+    for (const set of answer.headers.getSetCookie()) {
+      const [name = '', value = ''] = (set.split(';')[0] ?? '').split('=');
+      cookies.set(name, value);
+    }
+    const text = await answer.text();
+    csrf = /name="csrf" value="([^"]+)"/.exec(text)?.[1] ?? csrf;
+    return { status: answer.status, text, location: answer.headers.get('location') ?? '' };
+  };
+  return {
+    get: (path) => send(path, {}),
+    post: (path, form) =>
+      send(path, { method: 'POST', body: new URLSearchParams({ csrf, ...form }), headers: { origin } }),
+  };
+}

@@ -1,0 +1,217 @@
+/** Of withdrawals, in console and cabinet; as shell-words.ts says. */
+export const WITHDRAWAL_WORDS = {
+  nav_withdrawals: ['Withdrawals', 'Выводы'],
+  nav_destinations: ['Destinations', 'Получатели'],
+  withdrawal: ['Withdrawal', 'Вывод'],
+  what_withdrawal: ['Withdrawals', 'Выводы'],
+  subject_withdrawal: ['withdrawal', 'вывод'],
+  col_destination: ['Destination', 'Получатель'],
+  col_requester: ['Asked by', 'Запросил'],
+  col_terms: ['Terms', 'Условия'],
+  col_label: ['Name', 'Название'],
+  col_tag: ['Tag', 'Тег'],
+  col_usable_from: ['Usable from', 'Можно с'],
+  asked_for: ['What was asked for', 'Что запрошено'],
+  approvals: ['Approvals', 'Одобрения'],
+  approvals_of: [
+    '{given} of {n} approval|{given} of {n} approvals',
+    '{given} из {n} одобрения|{given} из {n} одобрений|{given} из {n} одобрений',
+  ],
+  proofs: ['Proof of the payout', 'Подтверждение выплаты'],
+  fee_quoted: ['Network fee as quoted, held with the amount', 'Комиссия сети по котировке, удержана с суммой'],
+  fact_route: ['Paid by', 'Кто платит'],
+  fact_reference_own: ['Merchant’s reference', 'Референс мерчанта'],
+  fact_payout: ['Payout at the custodian', 'Выплата у кастодиана'],
+  fact_payout_fee: ['Network fee in fact', 'Комиссия сети на деле'],
+  fact_expires: ['Expires', 'Истекает'],
+  route_custody: ['The custodian', 'Кастодиан'],
+  route_manual: ['A person, by hand', 'Человек, вручную'],
+  route_bad: ['Choose how it is paid.', 'Выберите, как платить.'],
+  flag_proof_mismatch: ['The proof is of another payment', 'Подтверждение другого платежа'],
+  flag_payout_mismatch: ['Paid was something else', 'Выплачено не то'],
+  payout_unknown_title: [
+    'We asked the custodian to pay this and got no answer. It may be paid.',
+    'Мы просили кастодиана выплатить это и не получили ответа. Выплата могла пройти.',
+  ],
+  payout_unknown_text: [
+    'The money stays held. Sverka asks again by our reference and never sends the payout twice. Waiting is safe.',
+    'Деньги удержаны. Сверка спрашивает снова по нашему референсу и никогда не отправляет выплату дважды. Ждать безопасно.',
+  ],
+  decide_own: [
+    'You asked for this withdrawal: another person decides.',
+    'Этот вывод запросили вы: решает другой человек.',
+  ],
+  decide_withdrawal_roles: [
+    'Approving takes the role approver; paying, completing and cancelling the role operator.',
+    'Одобряет одобряющий; платит, завершает и отменяет оператор.',
+  ],
+  proof_hash_hint: [
+    'It is read at the custodian and has to be this payout, to the last digit.',
+    'Она читается у кастодиана и должна быть этой выплатой до последнего знака.',
+  ],
+  proof_file: ['File', 'Файл'],
+  proof_file_hint: [
+    'PDF, PNG or JPEG, up to 5 MB. A transaction, a file, or both.',
+    'PDF, PNG или JPEG, до 5 МБ. Транзакция, файл или оба.',
+  ],
+  proof_missing: ['Hand in a transaction hash, a file, or both.', 'Приложите хеш транзакции, файл или оба.'],
+  proof_hash_bad: ['A transaction hash is 16 to 128 letters and digits.', 'Хеш транзакции — от 16 до 128 букв и цифр.'],
+  proof_file_large: ['The file is larger than 5 MB.', 'Файл больше 5 МБ.'],
+  proof_file_type: ['The file is no PDF, PNG or JPEG.', 'Файл не PDF, PNG или JPEG.'],
+
+  withdrawal_request: ['Request a withdrawal', 'Запросить вывод'],
+  withdrawal_amount_hint: [
+    'What the destination receives; the fee is held with it.',
+    'Столько получит получатель; комиссия удерживается сверх.',
+  ],
+  withdrawal_reference_hint: [
+    'Your own words, shown in your statement. No card numbers.',
+    'Ваши слова, видны в вашей выписке. Без номеров карт.',
+  ],
+  withdrawal_what_follows: [
+    'Amount and fee are held at once. Another person approves it before it is paid.',
+    'Сумма и комиссия удерживаются сразу. До выплаты вывод одобряет другой человек.',
+  ],
+  withdrawal_change: ['Change', 'Изменить'],
+  withdrawal_change_more: [
+    'Until somebody has decided. A change voids what was approved before.',
+    'Пока никто не решил. Изменение отменяет прежние одобрения.',
+  ],
+  withdrawal_edit: ['Change the request', 'Изменить запрос'],
+  withdrawal_cancel: ['Take the request back', 'Отозвать запрос'],
+  withdrawal_stale: [
+    'It changed meanwhile, or somebody is deciding on it. Read it again.',
+    'Тем временем это изменилось, или кто-то решает. Прочитайте снова.',
+  ],
+  smallest: ['Smallest amount', 'Наименьшая сумма'],
+  no_destinations: ['There is no destination in your book yet.', 'В вашей книге ещё нет получателей.'],
+  destination_add: ['Add a destination', 'Добавить получателя'],
+  destination_add_more: [
+    'A new destination can be paid to after a while: time to see one that you did not add.',
+    'Новому получателю можно платить не сразу: время заметить того, кого вы не добавляли.',
+  ],
+  destination_remove: ['Remove', 'Убрать'],
+  tag_hint: ['Only where the receiver asks for one.', 'Только если его просит получатель.'],
+  label_bad: [
+    'A name of 1 to 140 characters, without what may be a card number.',
+    'Название от 1 до 140 знаков, без того, что может быть номером карты.',
+  ],
+  address_bad: [
+    'An address of 1 to 128 characters without spaces, on one of these networks.',
+    'Адрес от 1 до 128 знаков без пробелов, в одной из этих сетей.',
+  ],
+  tag_bad: ['A tag of up to 64 characters without spaces.', 'Тег до 64 знаков без пробелов.'],
+  target_choose: ['Choose a destination.', 'Выберите получателя.'],
+  amount_bad: [
+    'An amount above zero, with no more digits after the point than the asset has.',
+    'Сумма больше нуля, знаков после точки не больше, чем у актива.',
+  ],
+  reference_bad: [
+    'Up to 140 characters, without what may be a card number.',
+    'До 140 знаков, без того, что может быть номером карты.',
+  ],
+  refused_destination_unknown: [
+    'That destination is not in your book any more.',
+    'Этого получателя больше нет в вашей книге.',
+  ],
+  refused_destination_cooling_off: [
+    'That destination is too new to be paid to.',
+    'Этот получатель слишком новый, платить ему рано.',
+  ],
+  refused_not_offered: ['Nothing is paid out there now.', 'Туда сейчас не выплачивается.'],
+  refused_amount_too_small: ['It is less than the smallest amount.', 'Меньше наименьшей суммы.'],
+  refused_fee_changed: [
+    'The fee has changed meanwhile: look at it, and ask again.',
+    'Комиссия тем временем изменилась: посмотрите и запросите снова.',
+  ],
+  refused_insufficient_funds: [
+    'The wallet does not cover amount and fee.',
+    'На кошельке не хватает на сумму и комиссию.',
+  ],
+  refused_receivable_open: [
+    'Something is owed: nothing is paid out until it is settled.',
+    'Есть задолженность: до её погашения выплат нет.',
+  ],
+
+  choice_withdrawal_approve: ['Approve', 'Одобрить'],
+  choice_withdrawal_approve_what: [
+    'You know the destination and the amount to be right.',
+    'Вы знаете, что получатель и сумма верны.',
+  ],
+  choice_withdrawal_approve_money: ['Stays held until it is paid.', 'Удержаны, пока не выплачены.'],
+  choice_withdrawal_approve_there: [
+    'With enough approvals the custodian is asked to pay, once; or a person pays by hand.',
+    'Когда одобрений достаточно, кастодиана просят заплатить один раз; или платит человек.',
+  ],
+  choice_withdrawal_approve_merchant: ['Approved.', 'Одобрено.'],
+  choice_withdrawal_approve_wrong: [
+    'An operator can stop it until it is sent. After that nothing brings it back.',
+    'Оператор может остановить до отправки. После — ничто не вернёт.',
+  ],
+  choice_withdrawal_reject: ['Reject', 'Отклонить'],
+  choice_withdrawal_reject_what: [
+    'It is not paid. The merchant reads your reason.',
+    'Не выплачивается. Мерчант читает вашу причину.',
+  ],
+  choice_withdrawal_reject_money: [
+    'Amount and fee return to the wallet at once.',
+    'Сумма и комиссия сразу возвращаются на кошелёк.',
+  ],
+  choice_withdrawal_reject_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_withdrawal_reject_merchant: ['Rejected, with the reason.', 'Отклонено, с причиной.'],
+  choice_withdrawal_reject_wrong: ['The merchant asks again.', 'Мерчант запрашивает снова.'],
+  choice_withdrawal_cancel: ['Cancel', 'Отменить'],
+  choice_withdrawal_cancel_what: [
+    'It was approved, and is not to be paid after all.',
+    'Одобрено, но платить всё же не надо.',
+  ],
+  choice_withdrawal_cancel_money: [
+    'Amount and fee return to the wallet at once.',
+    'Сумма и комиссия сразу возвращаются на кошелёк.',
+  ],
+  choice_withdrawal_cancel_there: ['Nothing is sent any more.', 'Больше ничего не отправляется.'],
+  choice_withdrawal_cancel_merchant: ['Cancelled.', 'Отменено.'],
+  choice_withdrawal_cancel_wrong: ['The merchant asks again.', 'Мерчант запрашивает снова.'],
+  choice_withdrawal_pay: ['Pay by hand now', 'Заплатить вручную'],
+  choice_withdrawal_pay_what: [
+    'You are paying it now. From here on nobody else can.',
+    'Вы платите сейчас. Дальше никто другой не может.',
+  ],
+  choice_withdrawal_pay_money: [
+    'Stays held until you hand in the proof.',
+    'Удержаны, пока вы не приложите подтверждение.',
+  ],
+  choice_withdrawal_pay_there: ['Nothing is sent by Sverka.', 'Сверка ничего не отправляет.'],
+  choice_withdrawal_pay_merchant: ['Submitted.', 'Отправлено.'],
+  choice_withdrawal_pay_wrong: ['Declare it failed, if you have not paid.', 'Если не платили, объявите неудавшимся.'],
+  choice_withdrawal_complete: ['Complete with proof', 'Завершить с подтверждением'],
+  choice_withdrawal_complete_what: ['It was paid, and this shows it.', 'Выплачено, и это тому подтверждение.'],
+  choice_withdrawal_complete_money: [
+    'What is held becomes the payout and the fee.',
+    'Удержанное становится выплатой и комиссией.',
+  ],
+  choice_withdrawal_complete_there: [
+    'The transaction is read and compared. Nothing is sent.',
+    'Транзакция читается и сравнивается. Ничего не отправляется.',
+  ],
+  choice_withdrawal_complete_merchant: ['Completed, with the transaction.', 'Выполнено, с транзакцией.'],
+  choice_withdrawal_complete_wrong: [
+    'A proof of another payment completes nothing, and is an alert.',
+    'Подтверждение другого платежа ничего не завершает и поднимает тревогу.',
+  ],
+  choice_withdrawal_fail: ['Declare not paid', 'Считать невыплаченным'],
+  choice_withdrawal_fail_what: [
+    'You know that it was not paid and will not be.',
+    'Вы знаете, что не выплачено и не будет.',
+  ],
+  choice_withdrawal_fail_money: [
+    'Amount and fee return to the wallet at once.',
+    'Сумма и комиссия сразу возвращаются на кошелёк.',
+  ],
+  choice_withdrawal_fail_there: ['Nothing is sent.', 'Ничего не отправляется.'],
+  choice_withdrawal_fail_merchant: ['Failed.', 'Не удалось.'],
+  choice_withdrawal_fail_wrong: [
+    'A payout that turns up after all is taken back from the wallet; what is not there is owed.',
+    'Если выплата всё же найдётся, она списывается с кошелька; чего не хватает, становится задолженностью.',
+  ],
+} as const satisfies Record<string, readonly [en: string, ru: string]>;

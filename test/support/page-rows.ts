@@ -1,0 +1,93 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { insertCard } from '../../src/db/cards.js';
+import { buryRow } from '../../src/db/dead-letters.js';
+import { insertIssuance, moveIssuance, readIssuance } from '../../src/db/issuances.js';
+import { createApiKey } from '../../src/db/merchants.js';
+import { movementId, newId } from '../../src/db/new-id.js';
+import { queriesOf } from '../../src/db/transaction.js';
+import { leg } from '../../src/domain/journal.js';
+import { newTraceId } from '../../src/telemetry/trace.js';
+import { makeAddress, makeCustomer, makeDeposit } from './gateway-rows.js';
+import { makeCardholderRow } from './issuance-rows.js';
+import { movement, openPurse, postNow } from './journal-fixtures.js';
+
+/** One of each thing that pages show, of one merchant in the live book; deposit, issuance and letter wait for a person. */
+export interface PageRows {
+  readonly merchantId: string;
+  readonly customerId: string;
+  readonly addressId: string;
+  readonly depositId: string;
+  readonly cardId: string;
+  readonly issuanceId: string;
+  readonly movementId: string;
+  readonly deadLetterId: string;
+  readonly keyId: string;
+}
+
+/** `reason` stands wherever a provider's own words can come to a page. */
+export async function makePageRows(
+  owner: pg.Pool,
+  of: { merchantId: string; reason?: string; hash?: string },
+): Promise<PageRows> {
+  const tx = queriesOf(owner);
+  const { merchantId, reason = 'amount_too_precise' } = of;
+  const customerId = await makeCustomer(tx, { merchantId }, `player-${newId('customer').slice(-8)}`);
+  const owned = { merchantId, customerId };
+  const addressId = await makeAddress(tx, { ...owned, state: 'active' });
+  const depositId = await makeDeposit(tx, { ...owned, addressId, ...(of.hash ? { hash: of.hash } : {}) });
+  await tx.query(
+    `update sverka.deposit set state = 'parked', version = version + 1, actor = 'worker:custody', reason = $2
+      where id = $1`,
+    [depositId, reason],
+  );
+  const { cardId, issuanceId } = await makeUnknownIssuance(owner, { merchantId, reason });
+  const deadLetterId = await makeDeadLetter(owner, reason);
+  const { id: keyId } = await createApiKey(tx, { merchantId, book: 'live', access: 'full' });
+  const moved = await makeMovement(owner, merchantId);
+  return { merchantId, customerId, addressId, depositId, cardId, issuanceId, movementId: moved, deadLetterId, keyId };
+}
+
+async function makeUnknownIssuance(owner: pg.Pool, of: { merchantId: string; reason: string }) {
+  const tx = queriesOf(owner);
+  const { merchantId, reason } = of;
+  const [cardId, issuanceId] = [newId('card'), newId('issuance')];
+  const by = { actor: 'worker:issuer', traceId: newTraceId() };
+  const at = { book: 'live', merchantId, asset: 'USD', provider: 'issuer', account: 'main-live', ...by } as const;
+  const cardholderId = await makeCardholderRow({ tx, owner }, merchantId, `X${issuanceId.slice(-8)}`);
+  await insertCard(tx, { ...at, id: cardId, cardholderId, product: 'instant' });
+  await insertIssuance(tx, {
+    ...{ ...at, id: issuanceId, cardId, generation: 0, cardholderId, cardholderRevision: 1, product: 'instant' },
+    ...{ loadAmount: 2_500n, feeAmount: 100n, movementId: null, workflowId: `issuance:live:${issuanceId}` },
+  });
+  const move = { reason, ...by };
+  await moveIssuance(tx, await readIssuance(tx, issuanceId), { ...move, to: 'submitted', submittedBy: 'run' });
+  await moveIssuance(tx, await readIssuance(tx, issuanceId), { ...move, to: 'unknown' });
+  return { cardId, issuanceId };
+}
+
+async function makeDeadLetter(owner: pg.Pool, reason: string): Promise<string> {
+  const tx = queriesOf(owner);
+  const inboxId = newId('inbox');
+  const body = Buffer.from('{}');
+  await tx.query(
+    `insert into sverka.inbox (id, provider, endpoint, book, delivery_id, body, body_hash, event_type, subject_type,
+       subject_ref, status) values ($1, 'custody', 'main-live', 'live', $1, $2, $3, 'deposit.changed', 'deposit', $4, 'pending')`,
+    [inboxId, body, createHash('sha256').update(body).digest(), `cdp-${inboxId}`],
+  );
+  await buryRow(tx, { inboxId, reason, attempts: 8 }, newTraceId());
+  const rows = await tx.query<{ id: string }>('select id from sverka.dead_letter where inbox_id = $1', [inboxId]);
+  return rows[0]?.id ?? '';
+}
+
+/** 1,250.50 EUR on the merchant's wallet. */
+async function makeMovement(owner: pg.Pool, merchantId: string): Promise<string> {
+  const purse = await openPurse(owner, { asset: 'EUR', merchantId });
+  const credit = movement([leg(purse.clearing, -125_050n), leg(purse.wallet, 125_050n)], { kind: 'deposit_credit' });
+  await postNow(owner, credit);
+  const rows = await owner.query<{ key: Buffer }>(
+    'select key from ledger.movement where merchant_id = $1 order by id desc limit 1',
+    [merchantId],
+  );
+  return movementId(rows.rows[0]?.key ?? Buffer.alloc(32));
+}
