@@ -124,7 +124,7 @@ it('a linked person comes back to the page that was wanted, with a cookie of tha
   expect((await browser.get('/operator')).text).toContain('anna');
 });
 
-it('it leads to a page of ours and nowhere else', async () => {
+it('a sign-in leads to a page of ours and nowhere else', async () => {
   for (const next of ['//evil.example', 'https://evil.example/operator', '/operator/../x', '/operator/sign-out']) {
     const browser = pages.browser('console');
     const entered = await back(browser, await there.visit(await away(browser, next), 'sub-anna'));
@@ -330,7 +330,9 @@ it('without an answer of the provider the pages are not ready, and say so', asyn
   expect(await check.check()).toBeNull();
   await gone.stop();
   const fresh = providerOf(gone);
-  await expect(signInCheck({ localLinks: false, identityProvider: fresh }).check()).rejects.toThrow();
+  await expect(signInCheck({ localLinks: false, identityProvider: fresh }).check()).rejects.toThrow(
+    'does not say what it is',
+  );
   const own = await openTestPages({ identityProvider: fresh });
   try {
     const answer = await own.browser('console').get('/operator/sign-in/start', OWN);
