@@ -1,5 +1,6 @@
 import type { Command } from './command.js';
 import { listAlertsCommand } from './commands/alerts.js';
+import { exportAuditCommand, verifyAuditCommand } from './commands/audit.js';
 import { listBreakersCommand } from './commands/breakers.js';
 import { createCompletionCommand } from './commands/completion.js';
 import {
@@ -51,6 +52,8 @@ export const COMMANDS: readonly Command[] = [
   listBreakersCommand,
   verifyLedgerCommand,
   importLedgerCommand,
+  verifyAuditCommand,
+  exportAuditCommand,
   listSchedulesCommand,
   runScheduleCommand,
   userLoginLinkCommand,

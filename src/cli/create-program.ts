@@ -57,6 +57,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   alerts: 'what a person must see',
   breakers: 'which providers are spared',
   ledger: 'the journal of all movements',
+  audit: 'who moved what, when and why',
   schedules: 'what runs by the clock',
   users: 'people with a login of their own',
 };

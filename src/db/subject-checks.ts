@@ -1,3 +1,4 @@
+import { AUDIT_CHECKS } from './audit-checks.js';
 import { CARD_CHECKS } from './card-checks.js';
 
 /** Each leg that the state of an issuance calls for: held, and then settled or given back; nothing where it is free. */
@@ -90,12 +91,7 @@ export const SUBJECT_CHECKS: readonly string[] = [
        on true
     where a.to_state is distinct from s.state`,
 
-  // The audit's chain: each hash covers the row and the hash before it.
-  `select 'audit_chain_broken' as kind, null::bigint as account_id, null::bigint as movement_id,
-          format('audit row %s at position %s does not hash to what was sealed', c.audit_id, c.position) as detail
-     from (select s.position, s.audit_id, s.hash, sverka.audit_bytes(a) as bytes,
-                  lag(s.hash) over w as link, lag(s.position) over w as before
-             from sverka.audit_seal s join sverka.audit a on a.id = s.audit_id
-             window w as (order by s.position)) c
-    where c.hash <> sha256(coalesce(c.link, '') || c.bytes) or c.position <> coalesce(c.before, 0) + 1`,
+  ...AUDIT_CHECKS.map(
+    (sql) => `select f.kind, null::bigint as account_id, null::bigint as movement_id, f.detail from (${sql}) f`,
+  ),
 ];
