@@ -22,7 +22,8 @@ import { createMerchantCommand, listMerchantsCommand, showMerchantCommand } from
 import { listProductsCommand, setFeeCommand } from './commands/products.js';
 import { listSchedulesCommand, runScheduleCommand } from './commands/schedules.js';
 import { traceCommand } from './commands/trace.js';
-import { userLoginLinkCommand } from './commands/users.js';
+import { listUsersCommand, userLoginLinkCommand } from './commands/users.js';
+import { listWithdrawalsCommand, showWithdrawalCommand } from './commands/withdrawals.js';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -42,6 +43,8 @@ export const COMMANDS: readonly Command[] = [
   unknownIssuancesCommand,
   showIssuanceCommand,
   decideIssuanceCommand,
+  listWithdrawalsCommand,
+  showWithdrawalCommand,
   listProductsCommand,
   setFeeCommand,
   listDeadLettersCommand,
@@ -56,6 +59,7 @@ export const COMMANDS: readonly Command[] = [
   exportAuditCommand,
   listSchedulesCommand,
   runScheduleCommand,
+  listUsersCommand,
   userLoginLinkCommand,
   createCompletionCommand(() => COMMANDS),
 ];

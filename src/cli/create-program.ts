@@ -52,6 +52,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   keys: 'API keys of merchants, and the keys that seal identities',
   deposits: 'money that came in over a blockchain',
   issuances: 'what makes cards',
+  withdrawals: 'money that leaves, by people alone',
   products: 'kinds of cards, and what each costs',
   deadletters: 'notifications that wait for a person',
   alerts: 'what a person must see',

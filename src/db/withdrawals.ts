@@ -2,7 +2,8 @@ import type { WithdrawalRecord } from '../contracts/withdrawal.js';
 import { listQuery, type Scope, type Wanted } from './lists.js';
 import type { Tx } from './transaction.js';
 
-const COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", w.asset, w.amount::text as "amountText",
+/** Everything of a withdrawal; alias `w`. */
+export const WITHDRAWAL_COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", w.asset, w.amount::text as "amountText",
     w.fee_amount::text as "feeText", w.network, w.destination_id as "destinationId", w.address, w.tag, w.reference,
     w.terms, w.requested_by as "requestedBy", w.expires_at as "expiresAt", w.route,
     w.approvals_needed as "approvalsNeeded", w.payout_ref as "payoutRef", w.payout_status as "payoutStatus",
@@ -11,9 +12,10 @@ const COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", w.asset, w.amount:
     w.applied_ticket as "appliedTicket", w.submitted_by as "submittedBy", w.submitted_at as "submittedAt",
     w.settled_at as "settledAt", w.movement_ids as "movementIds", w.state, w.version, w.reason, w.actor,
     w.created_at as "createdAt", w.updated_at as "updatedAt"`;
-const SELECT = `select ${COLUMNS} from sverka.withdrawal w`;
+const SELECT = `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`;
 
-type Row = Omit<WithdrawalRecord, 'amount' | 'feeAmount' | 'payoutFeeAmount'> & {
+/** A row of WITHDRAWAL_COLUMNS: amounts are still text, for the driver has no whole numeric. */
+export type WithdrawalRow = Omit<WithdrawalRecord, 'amount' | 'feeAmount' | 'payoutFeeAmount'> & {
   amountText: string;
   feeText: string;
   payoutFeeText: string | null;
@@ -21,8 +23,8 @@ type Row = Omit<WithdrawalRecord, 'amount' | 'feeAmount' | 'payoutFeeAmount'> & 
 
 /** The withdrawal of that id, whoever owns it: for the worker and for people of ours; null when there is none. */
 export async function findWithdrawal(db: Tx, id: string): Promise<WithdrawalRecord | null> {
-  const [row] = await db.query<Row>(`${SELECT} where w.id = $1`, [id]);
-  return row ? toRecord(row) : null;
+  const [row] = await db.query<WithdrawalRow>(`${SELECT} where w.id = $1`, [id]);
+  return row ? toWithdrawalRecord(row) : null;
 }
 
 /** The same; throws when it is not there, which is a bug. */
@@ -37,26 +39,26 @@ export async function readWithdrawalForCall(
   db: Tx,
   id: string,
 ): Promise<{ readonly record: WithdrawalRecord; readonly ticket: bigint }> {
-  const [row] = await db.query<Row & { ticket: bigint }>(
-    `select ${COLUMNS}, nextval('sverka.read_ticket') as ticket from sverka.withdrawal w where w.id = $1`,
+  const [row] = await db.query<WithdrawalRow & { ticket: bigint }>(
+    `select ${WITHDRAWAL_COLUMNS}, nextval('sverka.read_ticket') as ticket from sverka.withdrawal w where w.id = $1`,
     [id],
   );
   if (!row) throw new Error(`Withdrawal ${id} does not exist, although its workflow does.`);
   const { ticket, ...rest } = row;
-  return { record: toRecord(rest), ticket };
+  return { record: toWithdrawalRecord(rest), ticket };
 }
 
 /** The merchant's own withdrawal of that id, in that book. */
 export async function findOwnWithdrawal(db: Tx, of: Scope & { id: string }): Promise<WithdrawalRecord | null> {
   const where = 'where w.id = $1 and w.book = $2 and w.merchant_id = $3';
-  const [row] = await db.query<Row>(`${SELECT} ${where}`, [of.id, of.book, of.merchantId]);
-  return row ? toRecord(row) : null;
+  const [row] = await db.query<WithdrawalRow>(`${SELECT} ${where}`, [of.id, of.book, of.merchantId]);
+  return row ? toWithdrawalRecord(row) : null;
 }
 
 /** The merchant's withdrawals, newest first. */
 export async function listOwnWithdrawals(db: Tx, of: Scope, wanted: Wanted): Promise<WithdrawalRecord[]> {
   const { sql, params } = listQuery({ select: SELECT, table: 'sverka.withdrawal', alias: 'w' }, of, wanted);
-  return (await db.query<Row>(sql, params)).map(toRecord);
+  return (await db.query<WithdrawalRow>(sql, params)).map(toWithdrawalRecord);
 }
 
 /** Which withdrawal waits for the custodian's payout of that id; null when none is known to. */
@@ -85,7 +87,7 @@ export async function claimWithdrawals(
   ]);
 }
 
-function toRecord({ amountText, feeText, payoutFeeText, ...row }: Row): WithdrawalRecord {
+export function toWithdrawalRecord({ amountText, feeText, payoutFeeText, ...row }: WithdrawalRow): WithdrawalRecord {
   const payoutFeeAmount = payoutFeeText === null ? null : BigInt(payoutFeeText);
   return { ...row, amount: BigInt(amountText), feeAmount: BigInt(feeText), payoutFeeAmount };
 }
