@@ -118,6 +118,7 @@ const FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> = {
   'sverka.keep_posted': [],
   'sverka.lock_dead_letter': ['worker'],
   'sverka.lock_requested_import': ['worker'],
+  'sverka.look_at_cardholder': ['console'],
   'sverka.may_enter': [],
   'sverka.move_withdrawal': [],
   'sverka.new_id': [],

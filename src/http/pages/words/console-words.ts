@@ -65,6 +65,10 @@ export const CONSOLE_WORDS = {
     'Хранятся с причиной, пока человек не повторит или не закроет. Само ничего не повторяется.',
   ],
   trace_more: ['Everything about this id, in order', 'Всё об этом id, по порядку'],
+  person: ['Person', 'Человек'],
+  person_noted: ['Your look at it is kept in the audit.', 'Ваш просмотр записан в журнал аудита.'],
+  fact_initials: ['Initials', 'Инициалы'],
+  fact_country: ['Country', 'Страна'],
   search_nothing: [
     'Nothing is known by this. A search finds whole ids, hashes, references, names and the last four digits of a card.',
     'По этому ничего не известно. Поиск находит целые id, хеши, референсы, названия и последние четыре цифры карты.',
@@ -73,6 +77,7 @@ export const CONSOLE_WORDS = {
   found_by: ['Found by', 'Найдено по'],
   found_deposit: ['Deposit', 'Пополнение'],
   found_issuance: ['Issuance or card', 'Выпуск или карта'],
+  found_withdrawal: ['Withdrawal', 'Вывод'],
   found_dead_letter: ['Dead letter', 'Необработанное'],
   found_merchant: ['Merchant', 'Мерчант'],
   found_user: ['User', 'Пользователь'],
