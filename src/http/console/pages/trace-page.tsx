@@ -1,4 +1,4 @@
-import { readLogins } from '../../../db/people.js';
+import { readLogins } from '../../../db/names.js';
 import { readTrace } from '../../../db/trace.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';
