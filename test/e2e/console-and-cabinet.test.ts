@@ -103,7 +103,7 @@ async function expectAccessible(page: Page): Promise<void> {
   expect([page.url(), found]).toEqual([page.url(), []]);
 }
 
-inBrowser('console and cabinet in a real browser', () => {
+inBrowser('the pages in a real browser', () => {
   it(
     'show money and what waits, and axe finds nothing, in both languages and themes',
     async () => {
@@ -143,9 +143,11 @@ inBrowser('console and cabinet in a real browser', () => {
     },
     WITHIN_MS,
   );
+});
 
+inBrowser('people in a real browser', () => {
   it(
-    'let an operator decide without JavaScript: the parked deposit is rejected, and the page says so',
+    'an operator decides without JavaScript: the parked deposit is rejected, and the page says so',
     async () => {
       const { page } = await open('operator', '/operator/decisions', { javaScriptEnabled: false });
       await page.click('a[href^="/operator/deposits/dep_"]');
@@ -164,7 +166,7 @@ inBrowser('console and cabinet in a real browser', () => {
   );
 
   it(
-    'show a requester his address with its code, and turn with his language and theme',
+    'a requester sees his address with its code, and pages turn with his language and theme',
     async () => {
       const { page, complaints } = await open('requester', '/cabinet/addresses');
       await page.click('tbody a');
@@ -185,7 +187,7 @@ inBrowser('console and cabinet in a real browser', () => {
   );
 
   it(
-    'sign out ends it',
+    'who signs out is signed out',
     async () => {
       const { page } = await open('admin', '/operator');
       await page.click('summary[aria-label]');

@@ -1,6 +1,6 @@
 import { isId } from '../../../contracts/ids.js';
 import { lookAtCardholder } from '../../../db/look-at-cardholder.js';
-import { readLogins } from '../../../db/people.js';
+import { readLogins } from '../../../db/names.js';
 import { readTrace } from '../../../db/trace.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';

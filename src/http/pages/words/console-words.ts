@@ -40,8 +40,8 @@ export const CONSOLE_WORDS = {
     'Мы просили эмитента выпустить эту карту и не получили ответа. Она может существовать.',
   ],
   unknown_text: [
-    'Nothing is spent and nothing is lost: load and fee stay held until this is known. Sverka asks again by itself and never sends the request twice. Waiting is safe.',
-    'Ничего не потрачено и не потеряно: загрузка и комиссия удержаны, пока это не выяснится. Сверка спрашивает снова сама и никогда не отправляет запрос дважды. Ждать безопасно.',
+    'Nothing is spent or lost: load and fee stay held until this is known. Sverka asks again. Waiting is safe.',
+    'Ничего не потрачено и не потеряно: всё удержано, пока это не выяснится. Сверка спрашивает сама. Ждать безопасно.',
   ],
   fact_flag: ['Flag', 'Отметка'],
   fact_contradiction: ['Contradiction', 'Противоречие'],
