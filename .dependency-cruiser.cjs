@@ -132,6 +132,7 @@ module.exports = {
         '^dist/providers/[^/]+/webhook\\.js$',
         `${KEYS}(key-provider|data-key|seal-bytes)\\.js$`,
         packages('hono', '@hono/[^/]+', 'zod', '@asteasolutions/zod-to-openapi', 'rate-limiter-flexible', 'uqr'),
+        packages('openid-client', '@simplewebauthn/server'),
       ],
       comment:
         'An edge knows clients, contracts, what db reads, its edge functions, webhooks of providers, and how to seal.',

@@ -739,6 +739,33 @@ create table sverka.movement_seal (
   constraint movement_seal_movement_id_key UNIQUE (movement_id)
 ); -- sverka_owner
 
+create table sverka.passkey (
+  credential_id text not null,
+  user_id text not null,
+  public_key bytea not null,
+  counter bigint not null,
+  transports text[] not null,
+  created_at timestamp with time zone not null default clock_timestamp(),
+  last_used_at timestamp with time zone,
+  removed_at timestamp with time zone,
+  constraint passkey_pkey PRIMARY KEY (credential_id),
+  constraint passkey_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint passkey_counter_check CHECK ((counter >= 0)),
+  constraint passkey_credential_id_check CHECK ((credential_id ~ '^[A-Za-z0-9_-]{8,1400}$'::text)),
+  constraint passkey_public_key_check CHECK (((octet_length(public_key) >= 16) AND (octet_length(public_key) <= 4096)))
+); -- sverka_owner
+
+create table sverka.passkey_challenge (
+  challenge bytea not null,
+  session_hash bytea not null,
+  seen_hash bytea,
+  expires_at timestamp with time zone not null,
+  constraint passkey_challenge_pkey PRIMARY KEY (challenge),
+  constraint passkey_challenge_session_hash_fkey FOREIGN KEY (session_hash) REFERENCES sverka.session(token_hash),
+  constraint passkey_challenge_challenge_check CHECK ((octet_length(challenge) = 32)),
+  constraint passkey_challenge_seen_hash_check CHECK ((octet_length(seen_hash) = 32))
+); -- sverka_owner
+
 create unlogged table sverka.rate_limit (
   key text not null,
   points integer not null default 0,
@@ -811,6 +838,22 @@ create table sverka.session (
   constraint session_token_hash_check CHECK ((octet_length(token_hash) = 32))
 ); -- sverka_owner
 
+create table sverka.sign_in_attempt (
+  state_hash bytea not null,
+  browser_hash bytea not null,
+  audience text not null,
+  nonce text not null,
+  verifier text not null,
+  next text not null,
+  expires_at timestamp with time zone not null,
+  constraint sign_in_attempt_pkey PRIMARY KEY (state_hash),
+  constraint sign_in_attempt_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint sign_in_attempt_browser_hash_check CHECK ((octet_length(browser_hash) = 32)),
+  constraint sign_in_attempt_nonce_check CHECK ((length(nonce) >= 43)),
+  constraint sign_in_attempt_state_hash_check CHECK ((octet_length(state_hash) = 32)),
+  constraint sign_in_attempt_verifier_check CHECK ((length(verifier) >= 43))
+); -- sverka_owner
+
 create table sverka.source (
   book text not null,
   provider text not null,
@@ -846,6 +889,23 @@ create table sverka."user" (
   constraint user_id_check CHECK ((id ~ '^usr_[0-9a-z]{26}$'::text)),
   constraint user_login_check CHECK ((login ~ '^[a-z0-9._-]{1,64}$'::text)),
   constraint user_roles_check CHECK (((roles <@ ARRAY['requester'::text, 'operator'::text, 'approver'::text, 'admin'::text, 'auditor'::text]) AND (cardinality(roles) > 0)))
+); -- sverka_owner
+
+create table sverka.user_identity (
+  issuer text not null,
+  subject text not null,
+  user_id text not null,
+  audience text not null,
+  linked_by text not null,
+  linked_at timestamp with time zone not null default clock_timestamp(),
+  unlinked_by text,
+  unlinked_at timestamp with time zone,
+  constraint user_identity_pkey PRIMARY KEY (issuer, subject, audience, linked_at),
+  constraint user_identity_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
+  constraint user_identity_audience_check CHECK ((audience = ANY (ARRAY['console'::text, 'cabinet'::text]))),
+  constraint user_identity_check CHECK (((unlinked_by IS NULL) = (unlinked_at IS NULL))),
+  constraint user_identity_issuer_check CHECK (((issuer ~ '^https?://'::text) AND (length(issuer) <= 255))),
+  constraint user_identity_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)))
 ); -- sverka_owner
 
 create table sverka.withdrawal (
@@ -1045,8 +1105,13 @@ CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state =
 CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
 CREATE INDEX login_link_user ON sverka.login_link USING btree (user_id) WHERE (used_at IS NULL);
+CREATE INDEX passkey_challenge_expires ON sverka.passkey_challenge USING btree (expires_at);
+CREATE INDEX passkey_of_user ON sverka.passkey USING btree (user_id) WHERE (removed_at IS NULL);
 CREATE INDEX request_resource ON sverka.request USING btree (resource_id);
 CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revoked_at IS NULL);
+CREATE INDEX sign_in_attempt_expires ON sverka.sign_in_attempt USING btree (expires_at);
+CREATE INDEX user_identity_of ON sverka.user_identity USING btree (user_id);
+CREATE UNIQUE INDEX user_identity_once ON sverka.user_identity USING btree (issuer, subject, audience) WHERE (unlinked_at IS NULL);
 CREATE INDEX withdrawal_address ON sverka.withdrawal USING btree (address);
 CREATE INDEX withdrawal_created ON sverka.withdrawal USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX withdrawal_destination_once ON sverka.withdrawal_destination USING btree (book, merchant_id, network, address, COALESCE(tag, ''::text)) WHERE (removed_at IS NULL);
@@ -1445,6 +1510,17 @@ begin
 end $function$
 ; -- sverka_ledger_owner
 
+CREATE OR REPLACE FUNCTION sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.passkey (credential_id, user_id, public_key, counter, transports)
+    values (with_credential, of_user, with_key, with_counter, with_transports);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text)
  RETURNS sverka.withdrawal_destination
  LANGUAGE plpgsql
@@ -1698,6 +1774,31 @@ begin
   end if;
   return null;
 end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.begin_passkey(with_token bytea, with_challenge bytea, with_seen bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from sverka.passkey_challenge where expires_at < clock_timestamp();
+  insert into sverka.passkey_challenge (challenge, session_hash, seen_hash, expires_at)
+    values (with_challenge, with_token, with_seen, clock_timestamp() + interval '5 minutes');
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  delete from sverka.sign_in_attempt where expires_at < clock_timestamp();
+  insert into sverka.sign_in_attempt (state_hash, browser_hash, audience, nonce, verifier, next, expires_at)
+    values (with_state, with_browser, for_audience, with_nonce, with_verifier, with_next,
+      clock_timestamp() + interval '10 minutes');
+$function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer)
@@ -2380,6 +2481,28 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare linked sverka."user";
+begin
+  -- Two links of one identity at a time would not see each other, and join nobody.
+  perform pg_advisory_xact_lock(hashtextextended(with_issuer || ' ' || with_subject, 58));
+  select * into linked from sverka."user" u where u.id = of_user;
+  if not found then return false; end if;
+  insert into sverka.user_identity (issuer, subject, user_id, audience, linked_by)
+    values (with_issuer, with_subject, linked.id,
+      case when linked.merchant_id is null then 'console' else 'cabinet' end, by_whom);
+  perform sverka.join_persons(linked.id, other.user_id)
+    from (select distinct i.user_id from sverka.user_identity i
+      where i.issuer = with_issuer and i.subject = with_subject and i.user_id <> linked.id) other;
+  return true;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.lock_dead_letter(letter text)
  RETURNS void
  LANGUAGE plpgsql
@@ -2496,6 +2619,22 @@ AS $function$
     select w.book, w.merchant_id, 'withdrawal', w.id, w.state, w.state, w.version, 'user:' || u.id, 'refused: ' || why,
       trace
     from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text)
+ RETURNS text
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.session (token_hash, user_id, audience, csrf, idle_until, ends_at)
+    select with_token, u.id, for_audience, with_csrf,
+        clock_timestamp() + interval '30 minutes', clock_timestamp() + interval '12 hours'
+      from sverka.user_identity i join sverka."user" u on u.id = i.user_id
+      where i.issuer = of_issuer and i.subject = of_subject and i.audience = for_audience and i.unlinked_at is null
+        and u.disabled_at is null and sverka.may_enter(for_audience, u.roles)
+    returning user_id;
 $function$
 ; -- sverka_owner
 
@@ -2737,6 +2876,17 @@ AS $function$
       case step when 'escalation' then 'A withdrawal has waited so long for its approval that it will soon expire.'
         else 'A withdrawal waits for its approval.' end, trace)
     from sverka.withdrawal w where w.id = the_withdrawal and w.state = 'requested';
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.remove_passkey(of_user text, the_credential text)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.passkey set removed_at = clock_timestamp()
+    where credential_id = the_credential and user_id = of_user and removed_at is null;
 $function$
 ; -- sverka_owner
 
@@ -3160,6 +3310,33 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with taken as (
+    delete from sverka.passkey_challenge c
+      where c.challenge = with_challenge and c.session_hash = with_token
+        and c.seen_hash is not distinct from with_seen returning c.expires_at)
+  select exists (select from taken where expires_at > clock_timestamp());
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text)
+ RETURNS TABLE(nonce text, verifier text, next text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with taken as (
+    delete from sverka.sign_in_attempt a
+      where a.state_hash = with_state and a.browser_hash = with_browser and a.audience = for_audience returning a.*)
+  select t.nonce, t.verifier, t.next from taken t where t.expires_at > clock_timestamp();
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3224,6 +3401,23 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with unlinked as (
+    update sverka.user_identity i set unlinked_by = by_whom, unlinked_at = clock_timestamp()
+      where i.issuer = with_issuer and i.subject = with_subject and i.user_id = of_user and i.unlinked_at is null
+      returning 1),
+  ended as (
+    update sverka.session set revoked_at = clock_timestamp()
+      where user_id = of_user and revoked_at is null and exists (select from unlinked))
+  select exists (select from unlinked);
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
  RETURNS text
  LANGUAGE sql
@@ -3234,6 +3428,26 @@ AS $function$
     where l.token_hash = with_hash and l.used_at is null and l.expires_at > clock_timestamp()
       and u.id = l.user_id and u.disabled_at is null
     returning l.user_id;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint)
+ RETURNS boolean
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with used as (
+    update sverka.passkey p set counter = with_counter, last_used_at = clock_timestamp()
+      from sverka.session s
+      where p.credential_id = the_credential and p.removed_at is null
+        and s.token_hash = with_token and s.user_id = p.user_id
+        and (with_counter > p.counter or with_counter = 0 and p.counter = 0)
+      returning 1),
+  noted as (
+    update sverka.session set step_up_at = clock_timestamp()
+      where token_hash = with_token and exists (select from used))
+  select exists (select from used);
 $function$
 ; -- sverka_owner
 
@@ -3475,6 +3689,7 @@ grant select on sverka.merchant to sverka_worker;
 grant select on sverka.movement_seal to sverka_console;
 grant select on sverka.movement_seal to sverka_gateway;
 grant select on sverka.movement_seal to sverka_worker;
+grant select on sverka.passkey to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_cabinet;
 grant delete, insert, select, update on sverka.rate_limit to sverka_console;
 grant delete, insert, select, update on sverka.rate_limit to sverka_gateway;
@@ -3493,6 +3708,7 @@ grant select on sverka.source to sverka_console;
 grant insert, select, update on sverka.source to sverka_worker;
 grant select on sverka.state_move to sverka_console;
 grant select on sverka.state_move to sverka_worker;
+grant select on sverka.user_identity to sverka_console;
 grant select on sverka.withdrawal to sverka_cabinet;
 grant select on sverka.withdrawal to sverka_console;
 grant select on sverka.withdrawal to sverka_worker;
@@ -3544,12 +3760,16 @@ grant execute on ledger.open_accounts(books text[], merchants text[], customers 
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
 grant execute on ledger.post_any_kind(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_owner;
+grant execute on sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[]) to sverka_console;
 grant execute on sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text) to sverka_cabinet;
 grant execute on sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea) to sverka_console;
 grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text) to sverka_worker;
 grant execute on sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text) to sverka_worker;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
+grant execute on sverka.begin_passkey(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
+grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_cabinet;
+grant execute on sverka.begin_sign_in(with_state bytea, with_browser bytea, for_audience text, with_nonce text, with_verifier text, with_next text) to sverka_console;
 grant execute on sverka.breaker_admit(of_name text, caller text, lease interval, OUT verdict text, OUT wait_ms integer) to sverka_worker;
 grant execute on sverka.breaker_failed(of_name text, caller text, failures_max integer, in_window interval, open_for interval) to sverka_worker;
 grant execute on sverka.breaker_recovered(of_name text, caller text) to sverka_worker;
@@ -3572,10 +3792,13 @@ grant execute on sverka.hash_parts(parts text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.join_persons(one text, other text) to sverka_console;
+grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
+grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_session(with_link bytea, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
 grant execute on sverka.payout_follower(of_book text, of_payout text) to sverka_relay;
@@ -3588,6 +3811,7 @@ grant execute on sverka.read_session(with_token bytea, for_audience text) to sve
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text) to sverka_worker;
+grant execute on sverka.remove_passkey(of_user text, the_credential text) to sverka_console;
 grant execute on sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text) to sverka_cabinet;
 grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
@@ -3608,8 +3832,13 @@ grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_a
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
+grant execute on sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
+grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_cabinet;
+grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
+grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
+grant execute on sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint) to sverka_console;
 grant execute on sverka.withdrawal_approved_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_hash(w sverka.withdrawal) to sverka_console;
 grant execute on sverka.withdrawal_refusal(of_book text, of_merchant text, of_asset text, of_amount numeric, the_destination text) to sverka_cabinet;

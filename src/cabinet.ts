@@ -6,6 +6,7 @@ import { createCabinetApp } from './http/cabinet/app.js';
 import { poolWaitCheck, postgresCheck, schemaCheck, signInCheck, temporalCheck } from './http/checks.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
+import { createIdentityProvider } from './http/pages/identity-provider.js';
 import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -26,11 +27,12 @@ const pool = createPool(config.DATABASE_URL, {
 });
 const db = queriesOf(pool);
 const temporal = connectTemporal(config);
-const localLinks = config.SVERKA_LOCAL_LINKS === 'on';
+const identityProvider = createIdentityProvider(config);
+const localLinks = config.SVERKA_LOCAL_LINKS === 'on' && identityProvider === null;
 let stopping = false;
 
 const app = createCabinetApp({
-  ...{ db, pool, log, metrics, localLinks },
+  ...{ db, pool, log, metrics, localLinks, identityProvider },
   stopping: () => stopping,
   origin: config.SVERKA_CABINET_URL,
   nudge: (input) =>
@@ -42,7 +44,10 @@ const ops = await startOps({
   process: 'cabinet',
   host: config.SVERKA_OPS_HOST,
   port: config.SVERKA_OPS_PORT,
-  checks: [postgresCheck(db), schemaCheck(db), signInCheck(localLinks), temporalCheck(temporal), poolWaitCheck(pool)],
+  checks: [
+    ...[postgresCheck(db), schemaCheck(db), signInCheck({ localLinks, identityProvider })],
+    ...[temporalCheck(temporal), poolWaitCheck(pool)],
+  ],
   metrics: metrics.text,
 });
 const listener = await listen(app.fetch, { host: config.SVERKA_HOST, port: config.SVERKA_CABINET_PORT });

@@ -34,6 +34,12 @@ const port = (fallback: number) => z.coerce.number().int().min(0).max(65_535).de
 const count = (fallback: number) => z.coerce.number().int().min(1).default(fallback);
 const host = z.string().min(1).default('127.0.0.1');
 const origin = z.string().regex(/^https?:\/\/[^/\s]+$/, 'must be an origin: http://host:port');
+const issuer = z
+  .string()
+  .regex(
+    /^(https:\/\/|http:\/\/(localhost|127\.0\.0\.1)[:/])[^\s?#@]+$/,
+    'must be an https:// URL; http:// of this machine',
+  );
 
 const schema = z.object({
   DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL'),
@@ -53,6 +59,10 @@ const schema = z.object({
   SVERKA_CONSOLE_URL: origin.default('http://localhost:8083'),
   SVERKA_CABINET_URL: origin.default('http://localhost:8084'),
   SVERKA_LOCAL_LINKS: z.enum(['on', 'off']).default('off'),
+  SVERKA_OIDC_ISSUER: issuer.optional(),
+  SVERKA_OIDC_CLIENT_ID: z.string().min(1).optional(),
+  SVERKA_OIDC_CLIENT_SECRET: z.string().min(1).optional(),
+  SVERKA_APPROVAL_PASSKEY: z.enum(['on', 'off']).default('on'),
   SVERKA_TEMPORAL_UI_URL: origin.optional(),
   SVERKA_METRICS_PORT: port(9464),
   SVERKA_WORKFLOW_BUNDLE: z.string().min(1).optional(),
@@ -165,17 +175,23 @@ export function loadCodecConfig(env: NodeJS.ProcessEnv = process.env) {
 function conflictsOf(settings: z.infer<typeof schema>): string[] {
   const { SVERKA_PROVIDER_TIMEOUT, SVERKA_BREAKER_LEASE } = settings;
   const { SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY } = settings;
+  const { SVERKA_OIDC_ISSUER, SVERKA_OIDC_CLIENT_ID, SVERKA_OIDC_CLIENT_SECRET } = settings;
   const problems = [];
   if (SVERKA_PROVIDER_TIMEOUT * LEASE_TO_TIMEOUT_MIN > SVERKA_BREAKER_LEASE) {
     const least = `${LEASE_TO_TIMEOUT_MIN} times SVERKA_PROVIDER_TIMEOUT`;
     problems.push(`SVERKA_BREAKER_LEASE: must be at least ${least}; raise it`);
   }
-  const vault = Object.entries({ SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY });
-  const missing = vault.filter(([, value]) => value === undefined);
-  if (missing.length < vault.length) {
-    problems.push(...missing.map(([name]) => `${name}: missing, although other settings of Vault are there`));
-  }
+  problems.push(...missingOf('Vault', { SVERKA_VAULT_URL, SVERKA_VAULT_TOKEN, SVERKA_VAULT_KEY }));
+  const oidc = { SVERKA_OIDC_ISSUER, SVERKA_OIDC_CLIENT_ID };
+  problems.push(...missingOf('OIDC', oidc, SVERKA_OIDC_CLIENT_SECRET !== undefined));
   return problems;
+}
+
+/** Settings that are of use together alone; `asked` when something else speaks of them. */
+function missingOf(of: string, group: Readonly<Record<string, string | undefined>>, asked = false): string[] {
+  const missing = Object.keys(group).filter((name) => group[name] === undefined);
+  if (!asked && missing.length === Object.keys(group).length) return [];
+  return missing.map((name) => `${name}: missing, although other settings of ${of} are there`);
 }
 
 /** A setting that is there and empty is not set. */

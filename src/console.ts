@@ -8,6 +8,7 @@ import { poolWaitCheck, postgresCheck, schemaCheck, signInCheck, temporalCheck }
 import { createConsoleApp } from './http/console/app.js';
 import { listen } from './http/listen.js';
 import { startOps } from './http/ops.js';
+import { createIdentityProvider } from './http/pages/identity-provider.js';
 import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -28,11 +29,12 @@ const pool = createPool(config.DATABASE_URL, {
 });
 const db = queriesOf(pool);
 const temporal = connectTemporal(config);
-const localLinks = config.SVERKA_LOCAL_LINKS === 'on';
+const identityProvider = createIdentityProvider(config);
+const localLinks = config.SVERKA_LOCAL_LINKS === 'on' && identityProvider === null;
 let stopping = false;
 
 const app = createConsoleApp({
-  ...{ db, pool, log, metrics, localLinks },
+  ...{ db, pool, log, metrics, localLinks, identityProvider },
   stopping: () => stopping,
   origin: config.SVERKA_CONSOLE_URL,
   cabinetUrl: config.SVERKA_CABINET_URL,
@@ -40,6 +42,7 @@ const app = createConsoleApp({
     ? { url: config.SVERKA_TEMPORAL_UI_URL, namespace: config.TEMPORAL_NAMESPACE }
     : null,
   budgetMs: config.SVERKA_STUCK_AGE,
+  approvalPasskey: config.SVERKA_APPROVAL_PASSKEY === 'on',
   nudge: {
     deposit: (input) => untilTheSweep(nudgeDeposit(temporal, input, { start: true })),
     issuance: (of) => untilTheSweep(nudgeIssuance(temporal, of)),
@@ -50,7 +53,10 @@ const ops = await startOps({
   process: 'console',
   host: config.SVERKA_OPS_HOST,
   port: config.SVERKA_OPS_PORT,
-  checks: [postgresCheck(db), schemaCheck(db), signInCheck(localLinks), temporalCheck(temporal), poolWaitCheck(pool)],
+  checks: [
+    ...[postgresCheck(db), schemaCheck(db), signInCheck({ localLinks, identityProvider })],
+    ...[temporalCheck(temporal), poolWaitCheck(pool)],
+  ],
   metrics: metrics.text,
 });
 const listener = await listen(app.fetch, { host: config.SVERKA_HOST, port: config.SVERKA_CONSOLE_PORT });

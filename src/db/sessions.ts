@@ -28,8 +28,8 @@ export async function openSession(
 ): Promise<{ token: string; userId: string } | null> {
   const token = randomBytes(32).toString('base64url');
   const rows = await db.query<{ user: string | null }>('select sverka.open_session($1, $2, $3, $4) as user', [
-    hashOf(of.link),
-    hashOf(token),
+    hashToken(of.link),
+    hashToken(token),
     randomBytes(32),
     of.audience,
   ]);
@@ -45,14 +45,14 @@ export async function readSession(
   const rows = await db.query<Omit<Session, 'csrf'> & { csrf: Buffer }>(
     `select user_id as "userId", login, roles, merchant_id as "merchantId", merchant_name as "merchantName", csrf,
        opened_at as "openedAt", step_up_at as "stepUpAt" from sverka.read_session($1, $2)`,
-    [hashOf(of.token), of.audience],
+    [hashToken(of.token), of.audience],
   );
   return rows[0] ? { ...rows[0], csrf: rows[0].csrf.toString('base64url') } : null;
 }
 
 /** Ends the session of that token. */
 export async function revokeSession(db: Tx, token: string): Promise<void> {
-  await db.query('select sverka.revoke_session($1)', [hashOf(token)]);
+  await db.query('select sverka.revoke_session($1)', [hashToken(token)]);
 }
 
 /** Ends every session of a person; answers how many there were. */
@@ -79,6 +79,7 @@ export async function listSessions(db: Tx, userId: string): Promise<SessionListi
   );
 }
 
-function hashOf(token: string): Buffer {
+/** All that is kept of a token. */
+export function hashToken(token: string): Buffer {
   return createHash('sha256').update(token).digest();
 }

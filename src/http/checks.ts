@@ -7,6 +7,7 @@ import { schemaVersion } from '../db/migrate.js';
 import type { Tx } from '../db/transaction.js';
 import { KeyError, type PublicKeySource } from '../providers/keys/key-provider.js';
 import type { OpsCheck } from './ops.js';
+import type { PagesDeps } from './pages/call.js';
 
 const TEMPORAL_TIMEOUT_MS = 2_000;
 
@@ -96,9 +97,17 @@ export function fingerprintKeyCheck(key: string | undefined): OpsCheck {
   return { name: 'fingerprint_key', required: true, check: async () => (key === undefined ? 'missing' : null) };
 }
 
-/** People can sign in: local links are on, as long as there is no identity provider. */
-export function signInCheck(localLinks: boolean): OpsCheck {
-  return { name: 'sign_in', required: true, check: async () => (localLinks ? null : 'missing') };
+/** People can sign in: the identity provider answers, or local links are on where there is none. */
+export function signInCheck(of: Pick<PagesDeps, 'localLinks' | 'identityProvider'>): OpsCheck {
+  return {
+    name: 'sign_in',
+    required: true,
+    check: async () => {
+      if (of.identityProvider === null) return of.localLinks ? null : 'missing';
+      await of.identityProvider.issuer();
+      return null;
+    },
+  };
 }
 
 /** Nobody waits for a database connection because all of them are taken (one that is being opened is no wait). */

@@ -145,6 +145,7 @@ function pages({ env, ports, temporalUiUrl }: ProductSettings): NodeJS.ProcessEn
     SVERKA_CONSOLE_URL: env['SVERKA_CONSOLE_URL'] || `http://localhost:${ports.console}`,
     SVERKA_CABINET_URL: env['SVERKA_CABINET_URL'] || `http://localhost:${ports.cabinet}`,
     SVERKA_LOCAL_LINKS: env['SVERKA_LOCAL_LINKS'] || 'on',
+    SVERKA_APPROVAL_PASSKEY: env['SVERKA_APPROVAL_PASSKEY'] || 'off',
     SVERKA_TEMPORAL_UI_URL: temporalUiUrl ?? undefined,
   };
 }

@@ -7,6 +7,7 @@ import { createUser } from '../../src/db/users.js';
 import { createCabinetApp } from '../../src/http/cabinet/app.js';
 import { createConsoleApp } from '../../src/http/console/app.js';
 import type { Audience } from '../../src/http/pages/call.js';
+import type { IdentityProvider } from '../../src/http/pages/identity-provider.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { createMetrics } from '../../src/telemetry/metrics.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
@@ -41,7 +42,7 @@ export interface TestPages {
   close(): Promise<void>;
 }
 
-const ORIGINS: Readonly<Record<Audience, string>> = {
+export const ORIGINS: Readonly<Record<Audience, string>> = {
   console: 'http://localhost:8083',
   cabinet: 'http://localhost:8084',
 };
@@ -49,7 +50,9 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 /** Each browser calls from an address of its own. */
 let browsers = 0;
 
-export async function openTestPages(options: { localLinks?: boolean } = {}): Promise<TestPages> {
+export async function openTestPages(
+  options: { localLinks?: boolean; identityProvider?: IdentityProvider; approvalPasskey?: boolean } = {},
+): Promise<TestPages> {
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
   const logLines: string[] = [];
@@ -59,7 +62,8 @@ export async function openTestPages(options: { localLinks?: boolean } = {}): Pro
   const [consoleDeps, cabinetDeps] = pools.map((pool) => ({
     pool,
     db: queriesOf(pool),
-    localLinks: options.localLinks ?? true,
+    localLinks: options.localLinks ?? options.identityProvider === undefined,
+    identityProvider: options.identityProvider ?? null,
     log: createLog({ process: 'pages', level: 'info', stream: { write: (line: string) => void logLines.push(line) } }),
     metrics: createMetrics(),
     stopping: () => false,
@@ -72,6 +76,7 @@ export async function openTestPages(options: { localLinks?: boolean } = {}): Pro
       cabinetUrl: ORIGINS.cabinet,
       temporalUi: null,
       budgetMs: 3_600_000,
+      approvalPasskey: options.approvalPasskey ?? false,
       nudge: {
         deposit: async () => undefined,
         issuance: async () => undefined,

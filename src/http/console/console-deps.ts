@@ -9,6 +9,8 @@ export interface ConsoleDeps extends PagesDeps {
   readonly temporalUi: { readonly url: string; readonly namespace: string } | null;
   /** What waits for longer is named. */
   readonly budgetMs: number;
+  /** Approving a withdrawal needs a passkey of who approves. */
+  readonly approvalPasskey: boolean;
   /** Asks who applies a decision to look now; when Temporal is away, the sweep finds the decision. Never throws. */
   readonly nudge: {
     deposit(input: DepositInput): Promise<void>;

@@ -67,6 +67,8 @@ export interface DecisionTerms {
   readonly field?: (choice: string, error: string | undefined) => Child | undefined;
   /** A choice hands in a file. */
   readonly upload?: boolean;
+  /** What else the form asks of who may make these choices, above its button. */
+  readonly confirm?: (choices: readonly string[], problem: DecisionProblem | null) => Child;
   /** Said instead of the form to who may choose nothing. */
   readonly notYou?: Word;
 }
@@ -113,6 +115,7 @@ export function DecisionForm(of: {
           maxlength={1_000}
           required
         />
+        {terms.confirm?.(choices, problem)}
         <div class="form-end">
           <button type="submit" class="btn btn--main">
             {view.t('decide_record')}
@@ -132,7 +135,7 @@ function Errors({ view, problem }: { view: View; problem: DecisionProblem }) {
       <ul>
         {Object.entries(problem.fields).map(([name, word]) => (
           <li>
-            <a href={name === 'reason' ? '#reason' : '#main'}>{view.t(word)}</a>
+            <a href={name === 'reason' || name === 'passkey' ? `#${name}` : '#main'}>{view.t(word)}</a>
           </li>
         ))}
       </ul>

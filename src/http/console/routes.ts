@@ -14,9 +14,25 @@ import { decideIssuance, issuancePage } from './pages/issuance-page.js';
 import { issuancesPage } from './pages/issuances-page.js';
 import { createKeyAct, merchantPage, revokeKeyAct } from './pages/merchant-page.js';
 import { createMerchantAct, merchantsPage } from './pages/merchants-page.js';
+import {
+  addPasskeyAct,
+  approvalOptions,
+  passkeysPage,
+  registrationOptions,
+  removePasskeyAct,
+} from './pages/passkeys-page.js';
 import { searchPage } from './pages/search-page.js';
 import { tracePage } from './pages/trace-page.js';
-import { createLinkAct, revokeSessionsAct, setDisabledAct, setRolesAct, userPage } from './pages/user-page.js';
+import {
+  createLinkAct,
+  linkIdentityAct,
+  removePasskeyOfAct,
+  revokeSessionsAct,
+  setDisabledAct,
+  setRolesAct,
+  unlinkIdentityAct,
+  userPage,
+} from './pages/user-page.js';
 import { createUserAct, usersPage } from './pages/users-page.js';
 import { decideWithdrawal, proofFile, withdrawalPage } from './pages/withdrawal-page.js';
 import { withdrawalsPage } from './pages/withdrawals-page.js';
@@ -26,6 +42,7 @@ type Handler = Parameters<typeof signedRoute<ConsoleDeps>>[0]['handler'];
 
 /** Everybody of ours: the auditor reads all and changes nothing. */
 const READERS: readonly Role[] = ['operator', 'approver', 'admin', 'auditor'];
+const APPROVERS: readonly Role[] = ['approver'];
 const ADMINS: readonly Role[] = ['admin'];
 const WITHDRAWAL_DECIDERS: readonly Role[] = ['operator', 'approver'];
 /** Who sees who may do what. */
@@ -73,6 +90,12 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   act('/operator/merchants/:id/keys', createKeyAct, { names: 'merchant', roles: ADMINS }),
   act('/operator/keys/:id/revoke', revokeKeyAct, { names: 'key', roles: ADMINS }),
 
+  read('/operator/passkeys', passkeysPage, { roles: APPROVERS }),
+  act('/operator/passkeys', addPasskeyAct, { roles: APPROVERS }),
+  act('/operator/passkeys/options', registrationOptions, { roles: APPROVERS }),
+  act('/operator/passkeys/challenge', approvalOptions, { roles: APPROVERS }),
+  act('/operator/passkeys/remove', removePasskeyAct, { roles: APPROVERS }),
+
   read('/operator/users', usersPage, { roles: OVERSEERS }),
   act('/operator/users', createUserAct, { roles: ADMINS }),
   read('/operator/users/:id', userPage, { names: 'user', roles: OVERSEERS }),
@@ -80,4 +103,7 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   act('/operator/users/:id/disabled', setDisabledAct, { names: 'user', roles: ADMINS }),
   act('/operator/users/:id/sessions', revokeSessionsAct, { names: 'user', roles: ADMINS }),
   act('/operator/users/:id/link', createLinkAct, { names: 'user', roles: ADMINS }),
+  act('/operator/users/:id/identities', linkIdentityAct, { names: 'user', roles: ADMINS }),
+  act('/operator/users/:id/identities/unlink', unlinkIdentityAct, { names: 'user', roles: ADMINS }),
+  act('/operator/users/:id/passkeys/remove', removePasskeyOfAct, { names: 'user', roles: ADMINS }),
 ];

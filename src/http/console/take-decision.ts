@@ -3,6 +3,7 @@ import { type LeftDecision, leaveDecision, type PendingDecision } from '../../db
 import type { SignedCall } from '../pages/call.js';
 import type { Word } from '../pages/words.js';
 import type { ConsoleDeps } from './console-deps.js';
+import { requireStepUp } from './step-up.js';
 
 /** Why a decision was not taken; the page is shown again with it, and with what was entered. */
 export interface DecisionProblem {
@@ -14,7 +15,7 @@ export interface DecisionProblem {
 }
 
 /** `argument` is what a choice names, where it names something: its own field. */
-export type DecisionField = 'choice' | 'reason' | 'argument';
+export type DecisionField = 'choice' | 'reason' | 'argument' | 'passkey';
 
 /** What a choice names, or why what was entered names nothing. Asked once all else of the form is sound. */
 export type ArgumentOf = (choice: string) => Promise<string | null | { readonly refused: Word }>;
@@ -26,10 +27,11 @@ const NOTHING: ArgumentOf = async () => null;
  * that what changed meanwhile, or was decided by somebody else, refuses it. Answers the decision's id, or why not.
  */
 export async function takeDecision(
-  { deps, form, session, traceId }: SignedCall<ConsoleDeps>,
+  call: SignedCall<ConsoleDeps>,
   pending: PendingDecision<unknown>,
   argumentOf: ArgumentOf = NOTHING,
 ): Promise<{ readonly id: string } | { readonly problem: DecisionProblem }> {
+  const { deps, form, session, traceId } = call;
   const { type, id, stage, seenHash, choices } = pending;
   const [choice, reason] = [form.text('choice'), form.text('reason')];
   if (form.text('stage') !== stage) return { problem: conflict('decide_before') };
@@ -43,6 +45,10 @@ export async function takeDecision(
   if (argument !== null && typeof argument !== 'string') {
     return { problem: { status: 422, fields: { argument: argument.refused } } };
   }
+  // Behind all else: what a passkey has signed is used up by being looked at.
+  const needsPasskey = type === 'withdrawal' && choice === 'approve';
+  const problem = needsPasskey ? await requireStepUp(call, seenHash) : null;
+  if (problem !== null) return { problem };
   const left = await leaveDecision(deps.db, {
     ...{ subjectType: type, subjectId: id, stage, choice, argument, seenHash },
     ...{ userId: session.userId, reason, traceId },

@@ -4,6 +4,7 @@ import type { Tx } from '../../db/transaction.js';
 import type { Log } from '../../telemetry/log.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { Form } from './form-body.js';
+import type { IdentityProvider } from './identity-provider.js';
 import type { View } from './view.js';
 
 /** Who a page is for: people of ours, or a merchant's. */
@@ -17,6 +18,7 @@ export interface PagesDeps {
   readonly origin: string;
   /** One-time links sign in; off where an identity provider does. */
   readonly localLinks: boolean;
+  readonly identityProvider: IdentityProvider | null;
   readonly db: Tx;
   /** For what has to be read in one moment. */
   readonly pool: pg.Pool;
@@ -42,6 +44,8 @@ export interface PageCall<Deps extends PagesDeps = PagesDeps> {
   /** Where the call came from, to count attempts. */
   readonly address: string;
   readonly cookie: (name: string) => string | undefined;
+  /** What the browser says of the page that the call comes from: `same-origin`, `none` where it is typed. */
+  readonly fetchSite: string | null;
 }
 
 /** A call of somebody who has signed in. */

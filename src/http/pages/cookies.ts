@@ -5,6 +5,11 @@ export function sessionCookie(audience: Audience): string {
   return `__Host-sverka_${audience}`;
 }
 
+/** Name of the cookie that binds a sign-in under way to this browser. */
+export function signInCookie(audience: Audience): string {
+  return `${sessionCookie(audience)}_sign_in`;
+}
+
 /** `Set-Cookie` of a value, until the browser is closed or for `seconds`; 0 takes it away. */
 export function setCookie(name: string, value: string, seconds?: number): string {
   const age = seconds === undefined ? '' : `; Max-Age=${seconds}`;

@@ -118,6 +118,7 @@ async function callOf<Deps extends PagesDeps>(of: {
     params: c.req.param() as Record<string, string>,
     query: new URL(c.req.url).searchParams,
     address: addressOf(c),
+    fetchSite: c.req.header('sec-fetch-site') ?? null,
   };
 }
 

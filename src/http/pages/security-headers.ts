@@ -1,6 +1,6 @@
 /** Nothing but our own style, scripts, images and forms; nothing inline; in nobody's frame. */
 const POLICY =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; " +
+  "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; form-action 'self'; " +
   "frame-ancestors 'none'; base-uri 'none'";
 
 /** What every answer of a page carries; only what says so itself is kept by a browser. */

@@ -1,6 +1,7 @@
 import { openSession, revokeSession } from '../../db/sessions.js';
 import type { PageCall, PagesDeps } from './call.js';
 import { sessionCookie, setCookie } from './cookies.js';
+import { IdentityButton, identityRoutes } from './identity-sign-in.js';
 import { homeOf } from './navigation.js';
 import { notFound } from './page-error.js';
 import { isKnownPath, type PageRoute } from './page-route.js';
@@ -39,6 +40,7 @@ export function signInRoutes<Deps extends PagesDeps>(
       handler: async (call) => signIn(call, nextOf(call.form.text('next'))),
     },
     { ...{ ...open, method: 'POST', path: `${home}/sign-out` }, handler: signOut },
+    ...identityRoutes<Deps>(audience, nextOf),
   ];
 }
 
@@ -98,8 +100,10 @@ function signInPage<Deps extends PagesDeps>(call: PageCall<Deps>, of: { link: st
             {view.t('sign_in')}
           </button>
         </Form>
-      ) : (
+      ) : deps.identityProvider === null ? (
         <p>{view.t('sign_in_off')}</p>
+      ) : (
+        <IdentityButton call={call} next={next} />
       )}
       <p class="small muted">{view.t('no_passwords')}</p>
     </>,

@@ -2,7 +2,9 @@ import { CABINET_WORDS } from './words/cabinet-words.js';
 import { CONSOLE_WORDS } from './words/console-words.js';
 import { DECISION_WORDS } from './words/decision-words.js';
 import { LIST_WORDS } from './words/list-words.js';
+import { PASSKEY_WORDS } from './words/passkey-words.js';
 import { SHELL_WORDS } from './words/shell-words.js';
+import { SIGN_IN_WORDS } from './words/sign-in-words.js';
 import { STATE_WORDS } from './words/state-words.js';
 import { TIME_WORDS } from './words/time-words.js';
 import { TIMELINE_WORDS } from './words/timeline-words.js';
@@ -11,6 +13,8 @@ import { WITHDRAWAL_WORDS } from './words/withdrawal-words.js';
 /** Every word of the pages, in both languages. A subject has a file of its own in words/, and a line here. */
 export const WORDS = {
   ...SHELL_WORDS,
+  ...SIGN_IN_WORDS,
+  ...PASSKEY_WORDS,
   ...LIST_WORDS,
   ...STATE_WORDS,
   ...TIME_WORDS,

@@ -1,13 +1,6 @@
+import { askForWithdrawals, decideOn } from '../../support/asked-withdrawals.js';
 import type { Flow } from '../flow.js';
-import {
-  askForWithdrawals,
-  decideOn,
-  payAgain,
-  payoutsAtCustodian,
-  payoutsOfOurs,
-  startWithdrawals,
-  untilPaid,
-} from '../withdrawal-truth.js';
+import { payAgain, payoutsAtCustodian, payoutsOfOurs, startWithdrawals, untilPaid } from '../withdrawal-truth.js';
 
 /** A withdrawal: approved by a person, submitted, paid once by the custodian, proven by its transaction. */
 export const withdrawalFlow: Flow = {

@@ -1,6 +1,8 @@
 import { ConstraintViolation } from '../../../db/errors.js';
+import { listIdentities } from '../../../db/identities.js';
 import { createLoginLink } from '../../../db/login-links.js';
 import { findUserListing, type UserListing } from '../../../db/merchants-listing.js';
+import { listPasskeys, type Passkey, removePasskey } from '../../../db/passkeys.js';
 import { listSessions, revokeSessionsOf, type SessionListing } from '../../../db/sessions.js';
 import { setUserDisabled, setUserRoles } from '../../../db/users.js';
 import type { SignedCall } from '../../pages/call.js';
@@ -15,12 +17,15 @@ import { Notice } from '../../pages/parts/notice.js';
 import { StateMark } from '../../pages/parts/state-mark.js';
 import { redirect, respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
+import type { Word } from '../../pages/words.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { PasskeyTable } from './passkeys-page.js';
+import { linkSubject, UserIdentities, unlinkSubject } from './user-identities.js';
 import { roleOptions } from './users-page.js';
 
 /** A person: roles, sessions, and what an admin can change. */
 export async function userPage(call: SignedCall<ConsoleDeps>): Promise<Response> {
-  return show(call, await userOf(call), null);
+  return show(call, await userOf(call));
 }
 
 export async function setRolesAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
@@ -53,7 +58,27 @@ export async function createLinkAct(call: SignedCall<ConsoleDeps>): Promise<Resp
   const token = (await createLoginLink(deps.db, user.login)) ?? notFound();
   deps.log.info('A one-time link was made.', { user: session.userId, source: user.id });
   const pages = user.merchantId === null ? `${deps.origin}/operator` : `${deps.cabinetUrl}/cabinet`;
-  return show(call, user, `${pages}/sign-in?link=${token}`);
+  return show(call, user, { link: `${pages}/sign-in?link=${token}` });
+}
+
+/** From now on that subject of the identity provider signs in as this person. */
+export async function linkIdentityAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const user = await userOf(call);
+  const problem = await linkSubject(call, user.id);
+  return problem === null ? done(call, user, 'An identity was linked.') : show(call, user, { problem });
+}
+
+export async function unlinkIdentityAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const user = await userOf(call);
+  await unlinkSubject(call, user.id);
+  return done(call, user, 'An identity was unlinked.');
+}
+
+/** A lost one, which the person cannot remove alone. */
+export async function removePasskeyOfAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const user = await userOf(call);
+  await removePasskey(call.deps.db, { userId: user.id, id: call.form.text('passkey') });
+  return done(call, user, 'A passkey of a person was removed.');
 }
 
 async function userOf({ deps, params }: SignedCall<ConsoleDeps>): Promise<UserListing> {
@@ -65,13 +90,19 @@ function done({ deps, session }: SignedCall<ConsoleDeps>, user: UserListing, wha
   return redirect(`/operator/users/${user.id}`);
 }
 
-async function show(call: SignedCall<ConsoleDeps>, user: UserListing, link: string | null): Promise<Response> {
-  const { deps, view, session } = call;
+async function show(
+  call: SignedCall<ConsoleDeps>,
+  user: UserListing,
+  { link = null, problem = null }: { link?: string | null; problem?: Word | null } = {},
+): Promise<Response> {
+  const { deps, view, session, form } = call;
   const sessions = await listSessions(deps.db, user.id);
+  const passkeys = user.roles.includes('approver') ? await listPasskeys(deps.db, user.id) : null;
+  const identities = deps.identityProvider === null ? null : await listIdentities(deps.db, user.id);
   const csrf = session.roles.includes('admin') ? session.csrf : null;
   return respond(
     call,
-    { title: user.login },
+    { title: user.login, status: problem === null ? 200 : 422 },
     <>
       <Head
         view={view}
@@ -100,6 +131,10 @@ async function show(call: SignedCall<ConsoleDeps>, user: UserListing, link: stri
         ]}
       />
       {csrf === null ? null : <Acts view={view} user={user} csrf={csrf} localLinks={deps.localLinks} />}
+      {identities === null ? null : (
+        <UserIdentities {...{ view, user, identities, csrf, problem }} entered={form.text('subject')} />
+      )}
+      {passkeys === null ? null : <UserPasskeys {...{ view, user, passkeys, csrf }} />}
       <Sessions view={view} sessions={sessions} />
     </>,
   );
@@ -132,6 +167,19 @@ function Acts(of: { view: View; user: UserListing; csrf: string; localLinks: boo
         <ActButton csrf={csrf} action={`${at}/sessions`} label={view.t('sessions_revoke')} danger />
         {localLinks && !isDisabled ? <ActButton csrf={csrf} action={`${at}/link`} label={view.t('link_make')} /> : null}
       </div>
+    </section>
+  );
+}
+
+function UserPasskeys(of: { view: View; user: UserListing; passkeys: readonly Passkey[]; csrf: string | null }) {
+  const { view, user, passkeys, csrf } = of;
+  const remove = csrf === null ? null : { action: `/operator/users/${user.id}/passkeys/remove`, csrf };
+  return (
+    <section class="section" aria-labelledby="h-passkeys">
+      <div class="section-head">
+        <h2 id="h-passkeys">{view.t('nav_passkeys')}</h2>
+      </div>
+      <PasskeyTable view={view} passkeys={passkeys} remove={remove} />
     </section>
   );
 }
