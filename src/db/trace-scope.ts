@@ -51,8 +51,8 @@ const NOTHING: TraceScope = {
 };
 
 /**
- * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, an address that was paid to, or
- * a provider's id of a deposit, a card or a payout. An id that nothing is known of gives a scope in which nothing is
+ * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, an address that was paid to,
+ * or a provider's id of a deposit, a card or a payout. An id that nothing is known of gives a scope in which nothing is
  * found.
  */
 export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
@@ -239,8 +239,8 @@ async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
 }
 
 /**
- * A provider's id of a deposit, a card or a payout, a transaction's hash, an address that was paid to. Notifications may
- * name it before we know it.
+ * A provider's id of a deposit, a card or a payout, a transaction's hash, an address that was paid to. Notifications
+ * may name it before we know it.
  */
 async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
   const scope = await scopeOfDeposits(

@@ -12,7 +12,7 @@ export interface WithdrawalsScope {
 /** How many withdrawals to one destination are followed. */
 const NEWEST_MAX = 100;
 
-/** Which: by id, a line of a merchant's book, a proof; `named`: the payout's id, the transaction's hash, the address. */
+/** Which: by id, a line of a merchant's book, a proof; `named`: the payout's id, its transaction's hash or address. */
 export type WhichWithdrawals =
   | { readonly id: string }
   | { readonly destination: string }

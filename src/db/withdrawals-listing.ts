@@ -4,8 +4,8 @@ import type { Tx } from './transaction.js';
 import { toWithdrawalRecord, WITHDRAWAL_COLUMNS, type WithdrawalRow } from './withdrawals.js';
 
 /**
- * Withdrawals of all merchants, newest first: for the operator's own tools. Filters are by column of `w`, several values
- * are OR. One row more than `limit` when there is more.
+ * Withdrawals of all merchants, newest first: for the operator's own tools. Filters are by column of `w`, several
+ * values are OR. One row more than `limit` when there is more.
  */
 export async function listAllWithdrawals(
   db: Tx,

@@ -109,7 +109,7 @@ describe('the chain', () => {
     expect(named(await verify(1))).toEqual([['audit_row_unsealed', null]]);
   });
 
-  test('names what the sealer has not come for although nothing holds it back, and not what was written just now', async () => {
+  test('names what the sealer has not come for for long, and not what was written just now', async () => {
     await world.read(await world.arrive(await world.address(), { amount: '2' }));
     await verify(0);
     await behindTheBack(

@@ -10,7 +10,7 @@ import { ADDRESS, ASSET, type Withdrawing } from './withdrawal-rows.js';
 
 /** A withdrawal walked through its states as console and worker do, without a workflow. Amounts are `request`'s. */
 export interface WithdrawalMoves {
-  decide(id: string, choice: WithdrawalChoice, by: string, argument?: string): Promise<void>;
+  decide(id: string, choice: WithdrawalChoice, by: string): Promise<void>;
   submit(id: string): Promise<void>;
   suspect(id: string): Promise<void>;
   /** The custodian says that it was paid, by that transaction; null: that it shows none. */
@@ -21,8 +21,8 @@ const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 export function withdrawalMoves(it: Withdrawing): WithdrawalMoves {
   return {
-    async decide(id, choice, by, argument) {
-      await it.decide(id, choice, { by, ...(argument !== undefined && { argument }) });
+    async decide(id, choice, by) {
+      await it.decide(id, choice, { by });
       await inTransaction(it.worker, (tx) => applyWithdrawalDecision(tx, { id, traceId: TRACE }, null));
     },
     submit: (id) => inTransaction(it.worker, (tx) => submitWithdrawal(tx, { id, runId: 'run', traceId: TRACE })),
