@@ -751,7 +751,7 @@ create table sverka.passkey (
   constraint passkey_pkey PRIMARY KEY (credential_id),
   constraint passkey_user_id_fkey FOREIGN KEY (user_id) REFERENCES sverka."user"(id),
   constraint passkey_counter_check CHECK ((counter >= 0)),
-  constraint passkey_credential_id_check CHECK ((credential_id ~ '^[A-Za-z0-9_-]{8,1400}$'::text)),
+  constraint passkey_credential_id_check CHECK (((credential_id ~ '^[A-Za-z0-9_-]+$'::text) AND ((length(credential_id) >= 8) AND (length(credential_id) <= 1400)))),
   constraint passkey_public_key_check CHECK (((octet_length(public_key) >= 16) AND (octet_length(public_key) <= 4096)))
 ); -- sverka_owner
 

@@ -2,7 +2,7 @@
 set role sverka_owner;
 
 create table sverka.passkey (
-  credential_id text primary key check (credential_id ~ '^[A-Za-z0-9_-]{8,1400}$'),
+  credential_id text primary key check (credential_id ~ '^[A-Za-z0-9_-]+$' and length(credential_id) between 8 and 1400),
   user_id text not null references sverka."user",
   public_key bytea not null check (octet_length(public_key) between 16 and 4096),
   -- Of its signatures, where it counts them: one that does not grow is that of a copy.

@@ -6,6 +6,7 @@ import { queriesOf, type Tx } from '../../src/db/transaction.js';
 import { createUser } from '../../src/db/users.js';
 import { createCabinetApp } from '../../src/http/cabinet/app.js';
 import { createConsoleApp } from '../../src/http/console/app.js';
+import { type Listener, listen } from '../../src/http/listen.js';
 import type { Audience } from '../../src/http/pages/call.js';
 import type { IdentityProvider } from '../../src/http/pages/identity-provider.js';
 import { createLog } from '../../src/telemetry/log.js';
@@ -37,12 +38,15 @@ export interface TestPages {
   readonly tx: Tx;
   readonly logLines: string[];
   browser(audience: Audience): TestBrowser;
+  /** Lets a real browser in, at the origin of those pages. */
+  serve(audience: Audience): Promise<Listener>;
   /** A merchant with a requester of that login; answers the merchant's id. */
   makeRequester(login: string, merchantName?: string): Promise<string>;
   close(): Promise<void>;
 }
 
-export const ORIGINS: Readonly<Record<Audience, string>> = {
+type Origins = Readonly<Record<Audience, string>>;
+export const ORIGINS: Origins = {
   console: 'http://localhost:8083',
   cabinet: 'http://localhost:8084',
 };
@@ -51,8 +55,14 @@ type Fetch = (request: Request, env: object) => Response | Promise<Response>;
 let browsers = 0;
 
 export async function openTestPages(
-  options: { localLinks?: boolean; identityProvider?: IdentityProvider; approvalPasskey?: boolean } = {},
+  options: {
+    localLinks?: boolean;
+    identityProvider?: IdentityProvider;
+    approvalPasskey?: boolean;
+    origins?: Origins;
+  } = {},
 ): Promise<TestPages> {
+  const { origins = ORIGINS } = options;
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
   const logLines: string[] = [];
@@ -72,8 +82,8 @@ export async function openTestPages(
   const apps: Record<Audience, Fetch> = {
     console: createConsoleApp({
       ...consoleDeps,
-      origin: ORIGINS.console,
-      cabinetUrl: ORIGINS.cabinet,
+      origin: origins.console,
+      cabinetUrl: origins.cabinet,
       temporalUi: null,
       budgetMs: 3_600_000,
       approvalPasskey: options.approvalPasskey ?? false,
@@ -83,12 +93,17 @@ export async function openTestPages(
         withdrawal: async () => undefined,
       },
     }).fetch,
-    cabinet: createCabinetApp({ ...cabinetDeps, origin: ORIGINS.cabinet, nudge: async () => undefined }).fetch,
+    cabinet: createCabinetApp({ ...cabinetDeps, origin: origins.cabinet, nudge: async () => undefined }).fetch,
   };
   const tx = queriesOf(owner);
   return {
     ...{ database, owner, tx, logLines },
-    browser: (audience) => createBrowser({ audience, fetch: apps[audience], tx }),
+    browser: (audience) => createBrowser({ audience, origin: origins[audience], fetch: apps[audience], tx }),
+    serve: (audience) =>
+      listen((request) => apps[audience](request, {}), {
+        host: '127.0.0.1',
+        port: Number(new URL(origins[audience]).port),
+      }),
     async makeRequester(login, merchantName = 'A merchant') {
       const merchantId = newId('merchant');
       await owner.query('select sverka.create_merchant($1, $2)', [merchantId, merchantName]);
@@ -102,9 +117,9 @@ export async function openTestPages(
   };
 }
 
-function createBrowser(of: { audience: Audience; fetch: Fetch; tx: Tx }): TestBrowser {
+function createBrowser(of: { audience: Audience; origin: string; fetch: Fetch; tx: Tx }): TestBrowser {
   const { audience, tx } = of;
-  const [origin, home] = [ORIGINS[audience], audience === 'console' ? '/operator' : '/cabinet'];
+  const [origin, home] = [of.origin, audience === 'console' ? '/operator' : '/cabinet'];
   const cookies = new Map<string, string>();
   browsers += 1;
   const env = { incoming: { socket: { remoteAddress: `10.0.0.${browsers}` } } };

@@ -2,6 +2,7 @@ import type { Child } from 'hono/jsx';
 import { listPasskeys } from '../../db/passkeys.js';
 import { assetPath } from '../pages/assets.js';
 import type { SignedCall } from '../pages/call.js';
+import type { View } from '../pages/view.js';
 import type { ConsoleDeps } from './console-deps.js';
 import { isApproved } from './passkey-answer.js';
 import type { DecisionProblem } from './take-decision.js';
@@ -26,16 +27,20 @@ export async function requireStepUp(call: SignedCall<ConsoleDeps>, seenHash: Buf
   return { status: 422, fields: { passkey: 'step_up_refused' } };
 }
 
-/**
- * The part of a form that asks for a passkey when its `choice` is `approve`; the form names what was seen in `seen`.
- * Nothing where the setting is off.
- */
-export async function StepUp({ call, problem }: { call: SignedCall<ConsoleDeps>; problem: DecisionProblem | null }) {
-  const { deps, session, view } = call;
-  if (!deps.approvalPasskey) return null;
+/** `off` where the setting is, `none` where this person has no passkey yet. */
+export type StepUpState = 'off' | 'none' | 'ready';
+
+export async function readStepUp({ deps, session }: SignedCall<ConsoleDeps>): Promise<StepUpState> {
+  if (!deps.approvalPasskey) return 'off';
+  return (await listPasskeys(deps.db, session.userId)).length === 0 ? 'none' : 'ready';
+}
+
+/** The part of a form that asks for a passkey when its `choice` is `approve`; the form names what was seen in `seen`. */
+export function StepUp(of: { view: View; state: StepUpState; problem: DecisionProblem | null }) {
+  const { view, state, problem } = of;
+  if (state === 'off') return null;
   const error = problem?.fields.passkey;
-  const passkeys = await listPasskeys(deps.db, session.userId);
-  if (passkeys.length === 0) {
+  if (state === 'none') {
     return (
       <div class="field" id="passkey">
         <p class={error === undefined ? 'hint' : 'err'}>

@@ -6,7 +6,7 @@ import { SelectField, TextField } from '../pages/parts/field.js';
 import type { Word } from '../pages/words.js';
 import type { ConsoleDeps } from './console-deps.js';
 import type { DecisionTerms } from './decision-form.js';
-import { StepUp } from './step-up.js';
+import { StepUp, type StepUpState } from './step-up.js';
 import type { ArgumentOf } from './take-decision.js';
 
 /** The largest file that is taken as a proof. */
@@ -23,15 +23,19 @@ const ROLES: Readonly<Record<string, readonly Role[]>> = {
 };
 
 /** What is peculiar to deciding on a withdrawal: who may, the way to pay, the proof. */
-export function withdrawalTerms(call: SignedCall<ConsoleDeps>, facts: WithdrawalFacts): DecisionTerms {
-  const { session, view, form } = call;
+export function withdrawalTerms(
+  { session, view, form }: SignedCall<ConsoleDeps>,
+  facts: WithdrawalFacts,
+  stepUp: StepUpState,
+): DecisionTerms {
   const routes = facts.routes.map((value) => ({ value, label: view.t(`route_${value}`) }));
   const isRequester = facts.terms.some(({ requestedBy }) => requestedBy === session.userId);
   return {
     may: (choice) => !isRequester && (ROLES[choice] ?? []).some((role) => session.roles.includes(role)),
     notYou: isRequester ? 'decide_own' : 'decide_withdrawal_roles',
     upload: true,
-    confirm: (choices, problem) => (choices.includes('approve') ? <StepUp call={call} problem={problem} /> : null),
+    confirm: (choices, problem) =>
+      choices.includes('approve') ? <StepUp view={view} state={stepUp} problem={problem} /> : null,
     field(choice, error) {
       if (choice === 'approve') {
         return <SelectField id="route" label={view.t('fact_route')} options={routes} value={form.text('route')} />;

@@ -10,6 +10,7 @@ import { Moment } from '../../pages/parts/moment.js';
 import { redirect } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { readStepUp, type StepUpState } from '../step-up.js';
 import { type DecisionProblem, takeDecision } from '../take-decision.js';
 import { withdrawalArgument, withdrawalTerms } from '../withdrawal-decision.js';
 import { Evidence, type ShownWithdrawal } from '../withdrawal-evidence.js';
@@ -60,17 +61,21 @@ async function show(call: SignedCall<ConsoleDeps>, pending: Pending, problem: De
   const { record } = pending;
   const facts = await readWithdrawalFacts(db, record.id);
   const people = [...facts.terms.map((row) => row.requestedBy), ...facts.approvedBy];
-  const [merchants, logins] = await Promise.all([
+  const [merchants, logins, stepUp] = await Promise.all([
     readMerchantNames(db, [record.merchantId]),
     readLogins(db, [...people, ...facts.proofs.map(({ addedBy }) => addedBy)]),
+    readStepUp(call),
   ]);
   const merchant = merchants.get(record.merchantId) ?? record.merchantId;
-  return subjectPage(call, subjectOf(call, { pending, facts, merchant, logins }), problem);
+  return subjectPage(call, subjectOf(call, { pending, facts, merchant, logins, stepUp }), problem);
 }
 
-function subjectOf(call: SignedCall<ConsoleDeps>, shown: ShownWithdrawal & { pending: Pending }): Subject {
+function subjectOf(
+  call: SignedCall<ConsoleDeps>,
+  shown: ShownWithdrawal & { pending: Pending; stepUp: StepUpState },
+): Subject {
   const { view } = call;
-  const { pending, facts, merchant } = shown;
+  const { pending, facts, merchant, stepUp } = shown;
   const { record } = pending;
   const { amount } = toWithdrawal(record);
   return {
@@ -89,7 +94,7 @@ function subjectOf(call: SignedCall<ConsoleDeps>, shown: ShownWithdrawal & { pen
     evidence: <Evidence view={view} record={record} shown={shown} />,
     workflowId: withdrawalWorkflowId(record),
     action: `/operator/withdrawals/${record.id}/decisions`,
-    terms: withdrawalTerms(call, facts),
+    terms: withdrawalTerms(call, facts, stepUp),
   };
 }
 
