@@ -63,7 +63,9 @@ export async function payoutsAtCustodian({ custody }: WorkerWorld): Promise<stri
 }
 
 /** The same lines out of what the journal has as paid. */
-export async function payoutsOfOurs({ owner }: WorkerWorld): Promise<string[]> {
+export async function payoutsOfOurs(world: WorkerWorld): Promise<string[]> {
+  const { owner } = world;
+  await lookLate(world);
   const { rows } = await owner.query<{ line: string }>(
     `select format('%s to %s: %s %s', w.id, w.address, e.amount, w.asset) as line
        from sverka.withdrawal w
@@ -73,4 +75,15 @@ export async function payoutsOfOurs({ owner }: WorkerWorld): Promise<string[]> {
       where w.route = 'custody'`,
   );
   return rows.map(({ line }) => line);
+}
+
+/** A process that was away may pay what a person gave up meanwhile: the look that follows it for a month finds that. */
+async function lookLate({ owner, deps }: WorkerWorld): Promise<void> {
+  const { rows } = await owner.query<{ id: string }>(
+    `select id from sverka.withdrawal where state = 'failed' and reason = 'declared_failed'`,
+  );
+  const { providerReadPayout } = createPayoutActivities(oneAccount(deps));
+  for (const { id } of rows) {
+    await providerReadPayout({ id, runId: 'late', traceId: newTraceId(), looks: 0, told: 0 });
+  }
 }
