@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { withClient } from '../../src/local/postgres.js';
-import { FUNCTIONS, TABLES } from '../support/expected-rights.js';
+import { EXPECTED_FUNCTIONS, EXPECTED_RIGHTS } from '../support/expected-rights.js';
 import { openTestDatabase, type TestDatabase, type TestRole } from '../support/test-database.js';
 
 const ROLES = ['worker', 'gateway', 'relay', 'console', 'cabinet', 'reports', 'simulators'] as const;
@@ -57,8 +57,8 @@ beforeAll(async () => {
 afterAll(() => database.close());
 
 test('the expected rights name every table, view and function there is', () => {
-  expect(Object.keys(TABLES)).toEqual(relations.map(({ name }) => name));
-  expect(Object.keys(FUNCTIONS)).toEqual(routines.map(({ name }) => name));
+  expect(Object.keys(EXPECTED_RIGHTS)).toEqual(relations.map(({ name }) => name));
+  expect(Object.keys(EXPECTED_FUNCTIONS)).toEqual(routines.map(({ name }) => name));
 });
 
 describe.each(ROLES)('the role of %s', (role) => {
@@ -74,7 +74,7 @@ describe.each(ROLES)('the role of %s', (role) => {
         }
       }
     });
-    const expected = Object.entries(TABLES).map(([name, rights]) => [name, rights[role] ?? '']);
+    const expected = Object.entries(EXPECTED_RIGHTS).map(([name, rights]) => [name, rights[role] ?? '']);
     expect(allowed).toEqual(Object.fromEntries(expected));
   });
 
@@ -83,7 +83,7 @@ describe.each(ROLES)('the role of %s', (role) => {
     await asRole(role, async (refuses) => {
       for (const { name, call } of routines) if (!(await refuses(call))) allowed.push(name);
     });
-    const expected = Object.entries(FUNCTIONS).filter(([, roles]) => roles.includes(role));
+    const expected = Object.entries(EXPECTED_FUNCTIONS).filter(([, roles]) => roles.includes(role));
     expect(allowed).toEqual(expected.map(([name]) => name));
   });
 

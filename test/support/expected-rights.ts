@@ -7,7 +7,7 @@ type Rights = Partial<Record<TestRole, string>>;
  * DESIGN 4, table by table; whatever is not named here is refused. Nobody changes a row of the journal, of the audit or
  * of a request, nobody deletes but the edges their own counts of calls, and money moves through functions alone.
  */
-export const TABLES: Readonly<Record<string, Rights>> = {
+export const EXPECTED_RIGHTS: Readonly<Record<string, Rights>> = {
   'ledger.account': { worker: 'r', gateway: 'r', console: 'r', cabinet: 'r' },
   'ledger.account_balance': { worker: 'r', gateway: 'r', console: 'r', cabinet: 'r' },
   'ledger.asset': { worker: 'r', gateway: 'r', console: 'r' },
@@ -68,7 +68,7 @@ export const TABLES: Readonly<Record<string, Rights>> = {
 };
 
 /** Who may execute a function; nobody what only triggers and other functions call. */
-export const FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> = {
+export const EXPECTED_FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> = {
   'ledger.mark_verified': ['worker'],
   'ledger.open_accounts': ['worker'],
   'ledger.post': ['worker'],
