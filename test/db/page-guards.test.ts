@@ -160,8 +160,8 @@ it('every answer is bound to our own style and forms, is kept by nobody, and tel
   for (const path of ['/operator', '/operator/none', '/operator/sign-in', `/operator/deposits/${own.depositId}`]) {
     const { headers, text } = await browser.get(path);
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; " +
-        "frame-ancestors 'none'; base-uri 'none'",
+      "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; img-src 'self'; " +
+        "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     );
     expect(headers.get('cache-control')).toBe('no-store');
     expect(headers.get('referrer-policy')).toBe('same-origin');

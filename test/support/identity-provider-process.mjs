@@ -1,10 +1,10 @@
 // A real identity provider: whoever types a name at it is that subject. Its arguments are the allowed redirect URIs.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { Provider } from 'oidc-provider';
 
 // It warns of what makes it a test's: its keys and its memory.
 console.warn = () => undefined;
+const { Provider } = await import('oidc-provider');
 
 const redirectUris = process.argv.slice(2);
 const server = createServer();

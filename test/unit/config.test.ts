@@ -38,3 +38,24 @@ test('the codec needs keys, a token and the origin of the UI, and no database', 
     expect(() => loadCodecConfig({ ...usable, ...wrong })).toThrow(name);
   }
 });
+
+test.each([
+  ['only an issuer', { SVERKA_OIDC_ISSUER: 'https://id.example' }, /SVERKA_OIDC_CLIENT_ID: missing/],
+  ['only a client', { SVERKA_OIDC_CLIENT_ID: 'sverka' }, /SVERKA_OIDC_ISSUER: missing/],
+  [
+    'only a secret',
+    { SVERKA_OIDC_CLIENT_SECRET: 'x' },
+    /SVERKA_OIDC_ISSUER: missing[^]*SVERKA_OIDC_CLIENT_ID: missing/,
+  ],
+  ['a plain connection', { SVERKA_OIDC_ISSUER: 'http://id.example', SVERKA_OIDC_CLIENT_ID: 'x' }, /must be an https/],
+  ['a plain one in disguise', { SVERKA_OIDC_ISSUER: 'http://localhost:1@id.example' }, /must be an https/],
+  ['a plain one of a namesake', { SVERKA_OIDC_ISSUER: 'http://localhost.example/' }, /must be an https/],
+])('an identity provider of %s does not start', (_, settings, words) => {
+  expect(() => loadConfig(env(settings))).toThrow(words);
+});
+
+test('an identity provider has an issuer and a client, and a public client has no secret; passkeys are on', () => {
+  const settings = { SVERKA_OIDC_ISSUER: 'http://localhost:9000/realm', SVERKA_OIDC_CLIENT_ID: 'sverka' };
+  expect(loadConfig(env(settings))).toMatchObject({ ...settings, SVERKA_APPROVAL_PASSKEY: 'on' });
+  expect(() => loadConfig(env({ SVERKA_APPROVAL_PASSKEY: 'yes' }))).toThrow(/SVERKA_APPROVAL_PASSKEY/);
+});
