@@ -1112,6 +1112,7 @@ CREATE INDEX session_of_user ON sverka.session USING btree (user_id) WHERE (revo
 CREATE INDEX sign_in_attempt_expires ON sverka.sign_in_attempt USING btree (expires_at);
 CREATE INDEX user_identity_of ON sverka.user_identity USING btree (user_id);
 CREATE UNIQUE INDEX user_identity_once ON sverka.user_identity USING btree (issuer, subject, audience) WHERE (unlinked_at IS NULL);
+CREATE INDEX withdrawal_address ON sverka.withdrawal USING btree (address);
 CREATE INDEX withdrawal_created ON sverka.withdrawal USING btree (created_at DESC, id DESC);
 CREATE UNIQUE INDEX withdrawal_destination_once ON sverka.withdrawal_destination USING btree (book, merchant_id, network, address, COALESCE(tag, ''::text)) WHERE (removed_at IS NULL);
 CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash) WHERE (transaction_hash IS NOT NULL);
@@ -2525,6 +2526,25 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.look_at_cardholder(the_cardholder text, by_user text, trace text)
+ RETURNS TABLE(first_initial text, last_initial text, country text)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if not exists (select from sverka."user" u
+      where u.id = by_user and u.disabled_at is null and u.merchant_id is null) then
+    raise exception 'this person looks at no cardholder' using errcode = 'SV403';
+  end if;
+  insert into sverka.audit
+    (book, merchant_id, subject_type, subject_id, from_state, to_state, version, actor, reason, trace_id)
+    select h.book, h.merchant_id, 'cardholder', h.id, h.state, h.state, h.version, 'user:' || by_user, 'read', trace
+    from sverka.cardholder h where h.id = the_cardholder;
+  return query select h.first_initial, h.last_initial, h.country from sverka.cardholder h where h.id = the_cardholder;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.may_enter(for_audience text, with_roles text[])
  RETURNS boolean
  LANGUAGE sql
@@ -3621,7 +3641,6 @@ grant select on sverka.card_fee_change to sverka_console;
 grant select on sverka.card_load to sverka_console;
 grant select on sverka.card_load to sverka_gateway;
 grant insert, select, update on sverka.card_load to sverka_worker;
-grant select on sverka.cardholder to sverka_console;
 grant select on sverka.cardholder to sverka_gateway;
 grant select on sverka.cardholder to sverka_worker;
 grant select on sverka.cardholder_key to sverka_worker;
@@ -3709,6 +3728,18 @@ grant select on sverka.withdrawal_terms to sverka_worker;
 
 -- Grants on columns
 
+grant select on sverka.cardholder (actor) to sverka_console;
+grant select on sverka.cardholder (book) to sverka_console;
+grant select on sverka.cardholder (created_at) to sverka_console;
+grant select on sverka.cardholder (id) to sverka_console;
+grant select on sverka.cardholder (merchant_id) to sverka_console;
+grant select on sverka.cardholder (reason) to sverka_console;
+grant select on sverka.cardholder (reference) to sverka_console;
+grant select on sverka.cardholder (revision) to sverka_console;
+grant select on sverka.cardholder (state) to sverka_console;
+grant select on sverka.cardholder (trace_id) to sverka_console;
+grant select on sverka.cardholder (updated_at) to sverka_console;
+grant select on sverka.cardholder (version) to sverka_console;
 grant select on sverka.withdrawal_proof (added_by) to sverka_worker;
 grant select on sverka.withdrawal_proof (created_at) to sverka_worker;
 grant select on sverka.withdrawal_proof (file_hash) to sverka_worker;
@@ -3764,6 +3795,7 @@ grant execute on sverka.join_persons(one text, other text) to sverka_console;
 grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
+grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;

@@ -107,7 +107,8 @@ function links(run: RunFile): string {
     ...(run.codecUrl === null ? [] : [['Codec', `${run.codecUrl}/sign-in (token: codecToken in the file below)`]]),
     ['All of it', `${localPaths(process.env).runFile} (addresses, keys, process ids, log files)`],
   ];
-  return `\n${rows.map(([name, link]) => `  ${name?.padEnd(LABEL_CHARACTERS)}${link}`).join('\n')}\n\nCtrl-C stops everything.\n`;
+  const lines = rows.map(([name, link]) => `  ${name?.padEnd(LABEL_CHARACTERS)}${link}\n`);
+  return `\n${lines.join('')}\nCtrl-C stops everything.\n`;
 }
 
 /** A page of our own, opened once; whoever reads this terminal may sign in. */

@@ -37,6 +37,8 @@ export interface Context {
   temporal(): Promise<TemporalClient>;
   /** True at once with `--yes`; asks on a terminal; throws `usage` where nobody can be asked. */
   confirm(question: string): Promise<boolean>;
+  /** Lines of a result that has no end in sight: what makes them waits while their reader is slower. */
+  stream(lines: AsyncIterable<string>): Promise<void>;
   /** A line to stderr, for a person: not part of the result. */
   note(text: string): void;
 }

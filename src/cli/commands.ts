@@ -1,5 +1,6 @@
 import type { Command } from './command.js';
 import { listAlertsCommand } from './commands/alerts.js';
+import { exportAuditCommand, verifyAuditCommand } from './commands/audit.js';
 import { listBreakersCommand } from './commands/breakers.js';
 import { createCompletionCommand } from './commands/completion.js';
 import {
@@ -21,7 +22,8 @@ import { createMerchantCommand, listMerchantsCommand, showMerchantCommand } from
 import { listProductsCommand, setFeeCommand } from './commands/products.js';
 import { listSchedulesCommand, runScheduleCommand } from './commands/schedules.js';
 import { traceCommand } from './commands/trace.js';
-import { userLoginLinkCommand } from './commands/users.js';
+import { listUsersCommand, userLoginLinkCommand } from './commands/users.js';
+import { listWithdrawalsCommand, showWithdrawalCommand } from './commands/withdrawals.js';
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -41,6 +43,8 @@ export const COMMANDS: readonly Command[] = [
   unknownIssuancesCommand,
   showIssuanceCommand,
   decideIssuanceCommand,
+  listWithdrawalsCommand,
+  showWithdrawalCommand,
   listProductsCommand,
   setFeeCommand,
   listDeadLettersCommand,
@@ -51,8 +55,11 @@ export const COMMANDS: readonly Command[] = [
   listBreakersCommand,
   verifyLedgerCommand,
   importLedgerCommand,
+  verifyAuditCommand,
+  exportAuditCommand,
   listSchedulesCommand,
   runScheduleCommand,
+  listUsersCommand,
   userLoginLinkCommand,
   createCompletionCommand(() => COMMANDS),
 ];

@@ -37,6 +37,7 @@ export function createContext(io: CliProcess, flags: Flags): { context: Context;
     db: () => queriesOf(context.pool()),
     temporal: () => (temporal ??= connectTemporal(context.profile())),
     confirm: (question) => confirm(io, flags, question),
+    stream: (lines) => stream(io.stdout, lines),
     note: (text) => void io.stderr.write(`${text}\n`),
   };
   return {
@@ -47,6 +48,12 @@ export function createContext(io: CliProcess, flags: Flags): { context: Context;
       await connected?.connection.close();
     },
   };
+}
+
+async function stream(stdout: CliProcess['stdout'], lines: AsyncIterable<string>): Promise<void> {
+  for await (const line of lines) {
+    if (!stdout.write(`${line}\n`)) await once(stdout, 'drain');
+  }
 }
 
 async function connectTemporal(profile: Profile): Promise<TemporalClient> {

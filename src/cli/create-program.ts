@@ -52,11 +52,13 @@ const NOUNS: Readonly<Record<string, string>> = {
   keys: 'API keys of merchants, and the keys that seal identities',
   deposits: 'money that came in over a blockchain',
   issuances: 'what makes cards',
+  withdrawals: 'money that leaves, by people alone',
   products: 'kinds of cards, and what each costs',
   deadletters: 'notifications that wait for a person',
   alerts: 'what a person must see',
   breakers: 'which providers are spared',
   ledger: 'the journal of all movements',
+  audit: 'who moved what, when and why',
   schedules: 'what runs by the clock',
   users: 'people with a login of their own',
 };

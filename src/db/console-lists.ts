@@ -47,7 +47,7 @@ export async function listDepositsForConsole(db: Tx, of: ConsoleList): Promise<D
       narrowTo(where, 'd.network', filters['network']);
       narrowTo(where, 'd.reported_asset', filters['asset']);
       narrowTo(where, 'd.merchant_id', filters['merchant']);
-      narrowToAny(where, ['d.id', 'd.tx_hash', 'd.provider_ref', 'c.ref'], filters['q']);
+      narrowToAny(where, ['d.id', 'd.tx_hash', 'd.provider_ref'], filters['q']);
       narrowToDays(where, 'd.created_at', { from: filters['from'], to: filters['to'] });
       if (filters['view'] === 'decide') where.add(() => "(d.state = 'parked' or d.flag is not null)");
     },
@@ -66,7 +66,7 @@ export const ISSUANCE_SORTS = {
 /** Issuances of all merchants in that book. `view=waiting`: those that wait for a person. */
 export async function listIssuancesForConsole(db: Tx, of: ConsoleList): Promise<IssuanceRecord[]> {
   const { filters } = of;
-  const select = `select ${ISSUANCE_COLUMNS} from sverka.issuance i left join sverka.card c on c.id = i.card_id`;
+  const select = `select ${ISSUANCE_COLUMNS} from sverka.issuance i`;
   const rows = await readSorted<IssuanceRow>(
     db,
     { select, table: 'sverka.issuance', alias: 'i' },
@@ -78,7 +78,7 @@ export async function listIssuancesForConsole(db: Tx, of: ConsoleList): Promise<
         narrowTo(where, 'i.product', filters['product']);
         narrowTo(where, 'i.asset', filters['asset']);
         narrowTo(where, 'i.merchant_id', filters['merchant']);
-        narrowToAny(where, ['i.id', 'i.card_id', 'i.provider_ref', 'c.last4'], filters['q']);
+        narrowToAny(where, ['i.id', 'i.card_id', 'i.provider_ref'], filters['q']);
         narrowToDays(where, 'i.created_at', { from: filters['from'], to: filters['to'] });
         if (filters['view'] === 'waiting') where.add(() => WAITS_FOR_PERSON);
       },

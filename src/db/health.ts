@@ -27,6 +27,7 @@ export async function findIlls(db: Tx, { stuckMs, pendingMs }: HealthBounds): Pr
     ...(await db.query<Ill>(STUCK_ISSUANCES, [stuckMs])),
     ...(await db.query<Ill>(STUCK_LOADS, [stuckMs])),
     ...(await db.query<Ill>(STUCK_CARD_CHANGES, [stuckMs])),
+    ...(await db.query<Ill>(STUCK_WITHDRAWALS, [stuckMs])),
     ...(await db.query<Ill>(BACKLOG, [pendingMs])),
     ...(await db.query<Ill>(OPEN_BREAKERS)),
     ...(await db.query<Ill>(SILENT_RELAYS)),
@@ -110,6 +111,17 @@ const STUCK_CARD_CHANGES = `
   from sverka.card_change g
   where g.outcome is null and g.created_at < ${ago('$1')}
   order by g.created_at, g.card_id, g.number limit 100`;
+
+/** From when it may have been paid: for its approval people are reminded by its workflow. */
+const STUCK_WITHDRAWALS = `
+  select 'stuck:' || w.id as key, 'stuck' as kind, w.book, 'withdrawal' as "subjectType", w.id as "subjectId",
+    'A withdrawal has waited long in ' || w.state || ' with its money held; ' || case
+      when w.state = 'unknown' then 'ask the custodian by this id, then complete it with proof or declare it failed.'
+      when w.route = 'manual' then 'complete it with proof of the payout, or declare it failed.'
+      else 'compare it with the custodian''s record of this id.' end as detail
+  from sverka.withdrawal w
+  where w.state in ('submitted', 'unknown') and w.submitted_at < ${ago('$1')}
+  order by w.submitted_at, w.id limit 100`;
 
 const BACKLOG = `
   select 'inbox_backlog' as key, 'inbox_backlog' as kind, null as book, null as "subjectType", null as "subjectId",

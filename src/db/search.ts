@@ -3,7 +3,7 @@ import type { Tx } from './transaction.js';
 
 /** Something that a search found. */
 export interface Found {
-  readonly type: 'deposit' | 'issuance' | 'dead_letter' | 'merchant' | 'user' | 'other';
+  readonly type: 'deposit' | 'issuance' | 'withdrawal' | 'dead_letter' | 'merchant' | 'user' | 'other';
   readonly id: string;
   /** What it was found by, such as `tx_hash`. */
   readonly by: string;
@@ -30,6 +30,7 @@ function ownId(text: string): Found | null {
   const of = (type: Found['type']): Found => ({ type, id: text, by: 'id', state: null, book: null });
   if (isId('deposit', text)) return of('deposit');
   if (isId('issuance', text) || isId('card', text)) return of('issuance');
+  if (isId('withdrawal', text)) return of('withdrawal');
   if (isId('deadLetter', text)) return of('dead_letter');
   if (isId('merchant', text)) return of('merchant');
   const kinds = Object.keys(ID_PREFIXES) as (keyof typeof ID_PREFIXES)[];
@@ -48,6 +49,12 @@ const FIND = `
     where a.book in ('live', 'test') and a.address = $1
   union all
   select 'issuance', i.id, 'provider_ref', i.state, i.book from sverka.issuance i where i.provider_ref = $1
+  union all
+  select 'withdrawal', w.id, 'tx_hash', w.state, w.book from sverka.withdrawal w where w.transaction_hash in ($1, $2)
+  union all
+  select 'withdrawal', w.id, 'provider_ref', w.state, w.book from sverka.withdrawal w where w.payout_ref = $1
+  union all
+  select 'withdrawal', w.id, 'address', w.state, w.book from sverka.withdrawal w where w.address = $1
   union all
   select 'other', h.id, 'reference', h.state, h.book from sverka.cardholder h where h.reference = $1
   union all

@@ -9,6 +9,7 @@ import {
 import type { CardChangeName } from './card-changes.js';
 import { operationKeysOf, walletId } from './new-id.js';
 import { scopeOfCards, scopeOfChange, scopeOfIssued, scopeOfLoad, type WhichCards } from './trace-cards.js';
+import { scopeOfWithdrawals, type WhichWithdrawals } from './trace-withdrawals.js';
 import type { Tx } from './transaction.js';
 
 /** Whose rows belong to the story of one id. */
@@ -50,8 +51,9 @@ const NOTHING: TraceScope = {
 };
 
 /**
- * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, or a provider's id of a
- * deposit or a card. An id that nothing is known of gives a scope in which nothing is found.
+ * What an id stands for: any public id, a trace id, a workflow's id, a transaction hash, an address that was paid to,
+ * or a provider's id of a deposit, a card or a payout. An id that nothing is known of gives a scope in which nothing is
+ * found.
  */
 export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
   if (/^[0-9a-f]{32}$/.test(id)) {
@@ -75,6 +77,9 @@ async function scopeOfId(tx: Tx, id: string): Promise<TraceScope> {
   if (isId('issuance', id)) return cardScope(tx, { named: id }, [id]);
   if (isId('cardholder', id)) return cardScope(tx, { cardholder: id }, [id]);
   if (isId('load', id)) return { ...NOTHING, ...(await scopeOfLoad(tx, id)) };
+  if (isId('withdrawal', id)) return withdrawalScope(tx, { id }, [id]);
+  if (isId('withdrawalDestination', id)) return withdrawalScope(tx, { destination: id }, [id]);
+  if (isId('withdrawalProof', id)) return withdrawalScope(tx, { proof: id }, [id]);
   if (isId('request', id)) return scopeOfRequest(tx, id);
   if (isId('merchant', id)) return { ...NOTHING, subjects: [id], merchantId: id };
   if (isId('customer', id)) {
@@ -137,6 +142,11 @@ async function scopeOfDeposits(
 
 async function cardScope(tx: Tx, which: WhichCards, subjects: readonly string[]): Promise<TraceScope> {
   const found = await scopeOfCards(tx, which);
+  return { ...NOTHING, ...found, subjects: [...new Set([...subjects, ...found.subjects])] };
+}
+
+async function withdrawalScope(tx: Tx, which: WhichWithdrawals, subjects: readonly string[]): Promise<TraceScope> {
+  const found = await scopeOfWithdrawals(tx, which);
   return { ...NOTHING, ...found, subjects: [...new Set([...subjects, ...found.subjects])] };
 }
 
@@ -207,6 +217,7 @@ async function scopeOfInbox(tx: Tx, id: string): Promise<TraceScope> {
 async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
   const [kind, book, first, ...rest] = id.split(':');
   const last = rest.join(':');
+  if (kind === 'withdrawal' && first !== undefined) return withdrawalScope(tx, { id: first }, []);
   if (first === undefined || last === '') return null;
   if (kind === 'deposit' && book !== undefined) {
     const scope = await scopeOfReference(tx, last);
@@ -227,7 +238,10 @@ async function scopeOfWorkflow(tx: Tx, id: string): Promise<TraceScope | null> {
   return null;
 }
 
-/** A provider's id of a deposit or of a card, or a transaction's hash. Notifications may name it before we know it. */
+/**
+ * A provider's id of a deposit, a card or a payout, a transaction's hash, an address that was paid to. Notifications
+ * may name it before we know it.
+ */
 async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
   const scope = await scopeOfDeposits(
     tx,
@@ -239,11 +253,12 @@ async function scopeOfReference(tx: Tx, text: string): Promise<TraceScope> {
     [text],
   );
   const cards = await scopeOfCards(tx, { named: text });
+  const withdrawals = await scopeOfWithdrawals(tx, { named: text });
   return {
     ...scope,
-    subjects: [...scope.subjects, ...cards.subjects],
-    refs: [...scope.refs, ...cards.refs, ...named],
-    workflowIds: [...scope.workflowIds, ...cards.workflowIds, text],
+    subjects: [...scope.subjects, ...cards.subjects, ...withdrawals.subjects],
+    refs: [...scope.refs, ...cards.refs, ...withdrawals.refs, ...named],
+    workflowIds: [...scope.workflowIds, ...cards.workflowIds, ...withdrawals.workflowIds, text],
     changes: cards.changes,
   };
 }

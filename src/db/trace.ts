@@ -245,7 +245,8 @@ async function readOwnMovements(tx: Tx, { subjects }: TraceScope): Promise<Trace
     `select unnest(movement_ids) as id, book, merchant_id as "merchantId" from (
        select movement_ids, book, merchant_id from sverka.deposit where id = any ($1)
        union all select movement_ids, book, merchant_id from sverka.issuance where id = any ($1)
-       union all select movement_ids, book, merchant_id from sverka.card_load where id = any ($1)) s`,
+       union all select movement_ids, book, merchant_id from sverka.card_load where id = any ($1)
+       union all select movement_ids, book, merchant_id from sverka.withdrawal where id = any ($1)) s`,
     [subjects],
   );
   const onCards = await tx.query<{ key: Buffer; book: Book; merchantId: string }>(

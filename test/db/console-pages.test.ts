@@ -74,7 +74,8 @@ describe('a decision', () => {
         (two[n % 2] as TestBrowser).post(`${at}/decisions`, { ...bound, choice: 'replay', reason: `try ${n}` }),
       ),
     );
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([303, ...Array<number>(9).fill(409)]);
+    const counted = [303, 409].map((status) => answers.filter((answer) => answer.status === status).length);
+    expect(counted).toEqual([1, 9]);
     expect(await decisionsOn(rows.deadLetterId)).toHaveLength(1);
     const late = answers.find(({ status }) => status === 409);
     expect(late?.text).toContain('Somebody has decided meanwhile');

@@ -17,6 +17,7 @@ import { lostCreateFlow } from './flows/lost-create-flow.js';
 import { pageFlow } from './flows/page-flow.js';
 import { seenFlow } from './flows/seen-flow.js';
 import { sweepEndFlow, sweepFlow } from './flows/sweep-flow.js';
+import { withdrawalFlow } from './flows/withdrawal-flow.js';
 
 /** Every flow there is. A new one is a file below `flows/` and a line here. */
 export const FLOWS: readonly Flow[] = [
@@ -38,6 +39,7 @@ export const FLOWS: readonly Flow[] = [
   cardChangeFlow,
   cardFreezeFlow,
   cardLostFlow,
+  withdrawalFlow,
   sweepFlow,
   sweepEndFlow,
   deadLetterFlow,

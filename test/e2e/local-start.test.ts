@@ -64,8 +64,13 @@ test(
     ]);
     expect(Object.keys(run.simulators).toSorted()).toEqual(['custody', 'issuer']);
     expect(run.logins.map(({ user, role, at }) => [user, role, at])).toEqual([
+      ['requester', 'merchant requester', 'cabinet'],
+      ['requester-test', 'merchant requester', 'cabinet'],
       ['operator', 'operator', 'console'],
+      ['approver', 'approver', 'console'],
+      ['approver2', 'approver', 'console'],
       ['admin', 'admin', 'console'],
+      ['auditor', 'auditor', 'console'],
     ]);
     for (const { linkFile } of run.logins) {
       const file = resolve(REPOSITORY_ROOT, linkFile);

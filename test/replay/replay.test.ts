@@ -43,6 +43,7 @@ test('there is a history of every workflow', () => {
     'inboxSweep',
     'issuance',
     'issuanceReconcile',
+    'withdrawal',
   ]);
 });
 

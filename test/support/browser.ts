@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 
 /** Debian's Chromium, which `.ci/run` installs; elsewhere set CHROMIUM_PATH. */
 const CHROMIUM = process.env['CHROMIUM_PATH'] ?? '/usr/bin/chromium';
@@ -26,20 +26,28 @@ export interface OpenPage {
   readonly complaints: string[];
 }
 
-export async function openBrowser(): Promise<{ open(url: string): Promise<OpenPage>; close(): Promise<void> }> {
+export interface TestChromium {
+  open(url: string): Promise<OpenPage>;
+  /** The same with cookies of its own, and as a reader set the browser up. */
+  openAs(url: string, reader: BrowserContextOptions): Promise<OpenPage>;
+  close(): Promise<void>;
+}
+
+export async function openBrowser(): Promise<TestChromium> {
   const browser: Browser = await chromium.launch({ executablePath: CHROMIUM, headless: true, args: FLAGS });
   return {
-    async open(url) {
-      const page = await browser.newPage();
-      const complaints: string[] = [];
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico'))
-          complaints.push(message.text());
-      });
-      page.on('pageerror', (error) => complaints.push(error.message));
-      await page.goto(url);
-      return { page, complaints };
-    },
+    open: async (url) => watched(await browser.newPage(), url),
+    openAs: async (url, reader) => watched(await (await browser.newContext(reader)).newPage(), url),
     close: () => browser.close(),
   };
+}
+
+async function watched(page: Page, url: string): Promise<OpenPage> {
+  const complaints: string[] = [];
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !message.location().url.endsWith('/favicon.ico')) complaints.push(message.text());
+  });
+  page.on('pageerror', (error) => complaints.push(error.message));
+  await page.goto(url);
+  return { page, complaints };
 }

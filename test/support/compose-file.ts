@@ -150,9 +150,13 @@ function pathProblems({ build, command = [], entrypoint = [], volumes = [] }: Co
     .map((path) => `${path} is not there`);
 }
 
+/** Where a browser finds pages: the process itself calls nobody there. */
+const SEEN_BY_BROWSERS = new Set(['SVERKA_CONSOLE_URL', 'SVERKA_CABINET_URL']);
+
 /** Every host that an address in the environment names is a service of a network that both are in. */
 function hostProblems({ environment = {}, networks }: ComposeService, file: ComposeFile): string[] {
-  const hosts = Object.values(environment).flatMap((value) => [
+  const called = Object.entries(environment).filter(([name]) => !SEEN_BY_BROWSERS.has(name));
+  const hosts = called.flatMap(([, value]) => [
     ...[...value.matchAll(/(?:\/\/|@)([a-z][a-z0-9-]*)(?=[:/])(?![^@\s]*@)/g)].map(([, host]) => host ?? ''),
     ...(/^([a-z][a-z0-9-]*):[0-9]+$/.exec(value)?.slice(1) ?? []),
   ]);

@@ -67,6 +67,7 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
       startIssuance: (...args) => calls.startIssuance(...args),
       startCardLoad: (...args) => calls.startCardLoad(...args),
       startCardChange: (...args) => calls.startCardChange(...args),
+      nudgeWithdrawal: (...args) => calls.nudgeWithdrawal(...args),
     },
     activities: (real) =>
       wrapFunctions(

@@ -12,7 +12,7 @@ import { makeAddress, makeCustomer, makeDeposit } from './gateway-rows.js';
 import { makeCardholderRow } from './issuance-rows.js';
 import { movement, openPurse, postNow } from './journal-fixtures.js';
 
-/** One of each thing that pages show, of one merchant in the live book; deposit, issuance and letter wait for a person. */
+/** One of each thing that pages show, of one merchant in the live book; deposit, issuance and letter need a person. */
 export interface PageRows {
   readonly merchantId: string;
   readonly customerId: string;

@@ -22,7 +22,13 @@ export interface ProductProcess {
   stop(): Promise<number | null>;
 }
 
-const PORT = { gateway: 'SVERKA_GATEWAY_PORT', relay: 'SVERKA_RELAY_PORT', worker: 'SVERKA_METRICS_PORT' } as const;
+const PORT = {
+  gateway: 'SVERKA_GATEWAY_PORT',
+  relay: 'SVERKA_RELAY_PORT',
+  worker: 'SVERKA_METRICS_PORT',
+  console: 'SVERKA_CONSOLE_PORT',
+  cabinet: 'SVERKA_CABINET_PORT',
+} as const;
 
 /** Starts `src/<name>.ts` with these settings on free ports and resolves when it says that it is ready. */
 export async function startProduct(

@@ -7,6 +7,7 @@ import type { DepositAddressInput } from '../../src/contracts/messages.js';
 import { playCards } from './card-recorder.js';
 import { playContinued, playIssuances, type RunOf } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
+import { playWithdrawals } from './withdrawal-recorder.js';
 import { historyOf } from './worker-history.js';
 import { notificationsOf, startSweep, storeNotification } from './worker-inbox.js';
 import { addressInput, arrive, depositInput, depositRow, makeKnownAddress, makeMerchantRow } from './worker-rows.js';
@@ -36,6 +37,7 @@ export async function recordHistories(
       ...(await playAddresses(world)),
       ...(await playIssuances(world)),
       ...(await playCards(world)),
+      ...(await playWithdrawals(world)),
       ...(await playStanding(world)),
       ...(long ? await playContinued(world) : {}),
     };

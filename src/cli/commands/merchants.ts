@@ -21,8 +21,8 @@ export const createMerchantCommand: Command = {
     const { out } = context;
     const name = argument(input, 0).trim();
     if (!isMerchantName(name)) {
-      const message = `A merchant's name has 1 to ${MERCHANT_NAME_CHARACTERS_MAX} characters, and no control characters.`;
-      throw new CliFailure('usage', message);
+      const bounds = `1 to ${MERCHANT_NAME_CHARACTERS_MAX} characters, and no control characters`;
+      throw new CliFailure('usage', `A merchant's name has ${bounds}.`);
     }
     const db = context.db();
     if (context.flags.dryRun) {

@@ -10,8 +10,7 @@ export const traceCommand: Command = {
   args: [
     {
       name: '<id>',
-      description:
-        'any id of ours, a trace id, a workflow id, a transaction hash, a provider’s id of a deposit or a card',
+      description: 'any id of ours, a trace id, a workflow id, a hash, an address paid to, a provider’s own id',
     },
   ],
   examples: ['trace dep_01kb…', 'trace 4bf92f3577b34da6a3ce929d0e0e4736', 'trace deposit:live:custody:cd-77 --json'],

@@ -4,7 +4,7 @@ import type { PagesDeps, SignedCall } from '../pages/call.js';
 
 /** What the pages of the merchant's cabinet work with. */
 export interface CabinetDeps extends PagesDeps {
-  /** Begins the run of a withdrawal, or asks it to look; when Temporal is away, the sweep finds the row. Never throws. */
+  /** Begins the run of a withdrawal, or asks it to look; without Temporal the sweep finds the row. Never throws. */
   readonly nudge: (input: WithdrawalInput) => Promise<void>;
 }
 

@@ -56,7 +56,7 @@ export const nothingEntered = (): Entered => ({
 });
 
 /** Reads the form; `terms` are what was asked for, where all of it can be read. */
-export function readEntered(
+export function readWithdrawalForm(
   { form }: SignedCall<CabinetDeps>,
   targets: readonly Target[],
 ): { readonly entered: Entered; readonly terms: (WithdrawalTerms & { readonly asset: string }) | null } {

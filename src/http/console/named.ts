@@ -1,4 +1,4 @@
-import { readMerchantNames } from '../../db/people.js';
+import { readMerchantNames } from '../../db/names.js';
 import type { Tx } from '../../db/transaction.js';
 
 /** A row with the name of the merchant that it is about. */

@@ -10,7 +10,7 @@ import type { PageRoute } from './page-route.js';
 import { type Fact, Facts } from './parts/facts.js';
 import { Notice } from './parts/notice.js';
 import { redirect, respond } from './respond.js';
-import { countAttempt } from './sign-in-limit.js';
+import { countSignIn } from './sign-in-limit.js';
 import type { Word } from './words.js';
 
 /** As long as the attempt is kept. */
@@ -56,7 +56,7 @@ async function start<Deps extends PagesDeps>(call: PageCall<Deps>, next: string)
   const provider = deps.identityProvider ?? notFound();
   // Another site signs nobody in: the person presses our own button.
   if (fetchSite !== 'same-origin') return redirect(`${homeOf(deps.audience)}/sign-in`);
-  await countAttempt(deps, address, STARTS_MAX);
+  await countSignIn(deps, address, STARTS_MAX);
   try {
     const { away, url } = await provider.begin(`${deps.origin}${callbackOf(deps)}`);
     const browser = randomBytes(32).toString('base64url');

@@ -3,7 +3,7 @@ import type { PagesDeps, SignedCall } from './call.js';
 import { type CsvCell, csvResponse, writeCsv } from './csv.js';
 import { type ListFilter, type ListQuery, listHref, readListQuery } from './list-query.js';
 import { DataTable, Pager } from './parts/data-table.js';
-import { Chips, Toolbar } from './parts/filters.js';
+import { FilterBar, FilterChips } from './parts/filters.js';
 import { Head } from './parts/head.js';
 import { Icon } from './parts/icon.js';
 import { Fresh } from './parts/moment.js';
@@ -81,8 +81,8 @@ export async function answerListPage<Deps extends PagesDeps, Row>(
       />
       {list.above}
       <Views view={view} list={list} asked={asked} />
-      {list.filters.length === 0 ? null : <Toolbar view={view} list={list} asked={asked} />}
-      <Chips view={view} list={list} asked={asked} />
+      {list.filters.length === 0 ? null : <FilterBar view={view} list={list} asked={asked} />}
+      <FilterChips view={view} list={list} asked={asked} />
       <DataTable view={view} list={list} asked={asked} rows={rows} />
       <Pager view={view} path={list.path} asked={asked} count={rows.length} next={next} />
     </>,
@@ -117,7 +117,7 @@ async function allRows<Row>(list: ListPage<Row>, asked: ListQuery): Promise<{ ro
 function Views<Row>({ view, list, asked }: { view: View; list: ListPage<Row>; asked: ListQuery }) {
   if (!list.views) return null;
   const isNow = (query: Readonly<Record<string, string>>) =>
-    JSON.stringify(Object.entries(query).sort()) === JSON.stringify(Object.entries(asked.filters).sort());
+    Object.keys({ ...query, ...asked.filters }).every((name) => query[name] === asked.filters[name]);
   return (
     <nav class="tabs" aria-label={view.t(list.title)}>
       {list.views.map(({ title, query }) => (

@@ -33,7 +33,7 @@ export function signedRoute<Deps extends PagesDeps>(
 }
 
 /** True for a path that a GET row of the table serves: only there may a sign-in lead. */
-export function isKnownPath(routes: readonly PageRoute<never>[], path: string): boolean {
+export function isKnownPath(routes: readonly Pick<PageRoute<never>, 'method' | 'path'>[], path: string): boolean {
   if (!/^\/[A-Za-z0-9/_.:-]*$/.test(path) || path.startsWith('//')) return false;
   return routes.some((route) => route.method === 'GET' && patternOf(route.path).test(path));
 }

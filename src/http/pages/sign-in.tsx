@@ -10,7 +10,7 @@ import { Form } from './parts/form.js';
 import { Icon } from './parts/icon.js';
 import { Notice } from './parts/notice.js';
 import { redirect, respond } from './respond.js';
-import { countAttempt } from './sign-in-limit.js';
+import { countSignIn } from './sign-in-limit.js';
 
 /** What stands at the end of a link, or is all of it. */
 const TOKEN = /([A-Za-z0-9_-]{43})\s*$/;
@@ -25,7 +25,7 @@ export function signInRoutes<Deps extends PagesDeps>(
 ): readonly PageRoute<Deps>[] {
   const home = homeOf(audience);
   const open = { roles: 'anyone', names: null } as const;
-  const nextOf = (text: string) => (isKnownPath(table() as readonly PageRoute<never>[], text) ? text : home);
+  const nextOf = (text: string) => (isKnownPath(table(), text) ? text : home);
   return [
     {
       ...{ ...open, method: 'GET', path: `${home}/sign-in` },
@@ -47,7 +47,7 @@ export function signInRoutes<Deps extends PagesDeps>(
 async function signIn<Deps extends PagesDeps>(call: PageCall<Deps>, next: string): Promise<Response> {
   const { deps, form, cookie, address } = call;
   if (!deps.localLinks) notFound();
-  await countAttempt(deps, address);
+  await countSignIn(deps, address);
   const { audience } = deps;
   const link = TOKEN.exec(form.text('link'))?.[1];
   const opened = link === undefined ? null : await openSession(deps.db, { link, audience });

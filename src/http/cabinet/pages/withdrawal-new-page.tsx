@@ -7,7 +7,14 @@ import { Moment } from '../../pages/parts/moment.js';
 import { redirect, respond } from '../../pages/respond.js';
 import { type CabinetDeps, scopeOf } from '../cabinet-deps.js';
 import { WithdrawalForm } from '../withdrawal-fields.js';
-import { type Entered, nothingEntered, readEntered, readTargets, refusedBy, type Target } from '../withdrawal-form.js';
+import {
+  type Entered,
+  nothingEntered,
+  readTargets,
+  readWithdrawalForm,
+  refusedBy,
+  type Target,
+} from '../withdrawal-form.js';
 
 /** Where a withdrawal is asked for: what is there, what it costs, and where it may go, before the button. */
 export async function newWithdrawalPage(call: SignedCall<CabinetDeps>): Promise<Response> {
@@ -18,7 +25,7 @@ export async function newWithdrawalPage(call: SignedCall<CabinetDeps>): Promise<
 export async function requestWithdrawalAct(call: SignedCall<CabinetDeps>): Promise<Response> {
   const { deps, session, traceId } = call;
   const targets = await readTargets(call);
-  const { entered, terms } = readEntered(call, targets);
+  const { entered, terms } = readWithdrawalForm(call, targets);
   if (terms === null) return show(call, targets, entered);
   const scope = scopeOf(call);
   const asked = { ...scope, ...terms, userId: session.userId, key: entered.key, traceId };

@@ -14,7 +14,7 @@ import { StateMark } from '../../pages/parts/state-mark.js';
 import { redirect, respond } from '../../pages/respond.js';
 import { type CabinetDeps, scopeOf } from '../cabinet-deps.js';
 import { WithdrawalForm } from '../withdrawal-fields.js';
-import { type Entered, nothingEntered, readEntered, readTargets, refusedBy } from '../withdrawal-form.js';
+import { type Entered, nothingEntered, readTargets, readWithdrawalForm, refusedBy } from '../withdrawal-form.js';
 
 /** One withdrawal of the merchant, and while nobody has decided on it, what he can change. */
 export async function withdrawalPage(call: SignedCall<CabinetDeps>): Promise<Response> {
@@ -29,7 +29,7 @@ export async function withdrawalPage(call: SignedCall<CabinetDeps>): Promise<Res
 export async function editWithdrawalAct(call: SignedCall<CabinetDeps>): Promise<Response> {
   const { deps, session, traceId, form } = call;
   const record = await ownOf(call);
-  const { entered, terms } = readEntered(call, await targetsOf(call, record));
+  const { entered, terms } = readWithdrawalForm(call, await targetsOf(call, record));
   if (terms === null) return show(call, record, entered);
   const scope = scopeOf(call);
   const asked = { ...scope, ...terms, userId: session.userId, traceId, id: record.id };

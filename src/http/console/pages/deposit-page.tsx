@@ -1,7 +1,7 @@
 import { type DepositRecord, toDeposit } from '../../../contracts/deposit.js';
 import { depositWorkflowId } from '../../../contracts/ids.js';
+import { readMerchantNames } from '../../../db/names.js';
 import { type PendingDecision, pendingDeposit } from '../../../db/pending-decisions.js';
-import { readMerchantNames } from '../../../db/people.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';
 import { Amount } from '../../pages/parts/amount.js';

@@ -1,8 +1,8 @@
 import { type IssuanceRecord, toIssuance } from '../../../contracts/card.js';
 import { isLinkedCard } from '../../../contracts/decision.js';
 import { readCard } from '../../../db/cards.js';
+import { readMerchantNames } from '../../../db/names.js';
 import { type PendingDecision, pendingIssuance } from '../../../db/pending-decisions.js';
-import { readMerchantNames } from '../../../db/people.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';
 import { Amount } from '../../pages/parts/amount.js';

@@ -58,6 +58,7 @@ export async function searchPage(call: SignedCall<ConsoleDeps>): Promise<Respons
 const PAGES: Readonly<Record<Found['type'], string>> = {
   deposit: 'deposits',
   issuance: 'issuances',
+  withdrawal: 'withdrawals',
   dead_letter: 'deadletters',
   merchant: 'merchants',
   user: 'users',

@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx';
+import { readLogins } from '../../../db/names.js';
 import type { PendingDecision } from '../../../db/pending-decisions.js';
-import { readLogins } from '../../../db/people.js';
 import { readSubjectTrace, type Trace } from '../../../db/trace.js';
 import type { SignedCall } from '../../pages/call.js';
 import { type Fact, Facts } from '../../pages/parts/facts.js';
@@ -8,8 +8,8 @@ import { Head } from '../../pages/parts/head.js';
 import { Icon } from '../../pages/parts/icon.js';
 import { Fresh } from '../../pages/parts/moment.js';
 import { Notice } from '../../pages/parts/notice.js';
+import { Postings } from '../../pages/parts/postings.js';
 import { StateMark } from '../../pages/parts/state-mark.js';
-import { TAccounts } from '../../pages/parts/t-accounts.js';
 import { Timeline } from '../../pages/parts/timeline.js';
 import { respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
@@ -103,7 +103,7 @@ export function History(of: { view: View; trace: Trace; people: ReadonlyMap<stri
         <div class="section-head">
           <h2 id="h-post">{view.t('postings')}</h2>
         </div>
-        <TAccounts view={view} movements={movements} />
+        <Postings view={view} movements={movements} />
       </section>
       <section class="section" aria-labelledby="h-time">
         <div class="section-head">

@@ -1,7 +1,7 @@
 import { withdrawalWorkflowId } from '../../../contracts/ids.js';
 import { toWithdrawal, type WithdrawalRecord } from '../../../contracts/withdrawal.js';
+import { readLogins, readMerchantNames } from '../../../db/names.js';
 import { type PendingDecision, pendingWithdrawal } from '../../../db/pending-decisions.js';
-import { readLogins, readMerchantNames } from '../../../db/people.js';
 import { noteRefusedDecision, readProofFile, readWithdrawalFacts } from '../../../db/withdrawal-facts.js';
 import type { SignedCall } from '../../pages/call.js';
 import { notFound } from '../../pages/page-error.js';

@@ -11,7 +11,7 @@ interface Props<Row> {
 }
 
 /** The filters of a list: a form that becomes an address. */
-export function Toolbar<Row>({ view, list, asked }: Props<Row>) {
+export function FilterBar<Row>({ view, list, asked }: Props<Row>) {
   return (
     <form class="toolbar" method="get" action={list.path} role="search" aria-label={view.t(list.title)}>
       {list.filters.map((filter) => (
@@ -26,7 +26,7 @@ export function Toolbar<Row>({ view, list, asked }: Props<Row>) {
 }
 
 /** What is filtered now, each with a link that takes it away. */
-export function Chips<Row>({ view, list, asked }: Props<Row>) {
+export function FilterChips<Row>({ view, list, asked }: Props<Row>) {
   const set = list.filters.filter(({ name, isRequired }) => asked.filters[name] !== undefined && !isRequired);
   if (set.length === 0) return null;
   return (

@@ -18,7 +18,10 @@ export function Notice(of: { tone: Tone; title?: string; alert?: boolean; childr
   );
 }
 
-/** What changed between what somebody saw and what is so now. */
+/**
+ * What changed between what somebody saw and what is so now.
+ * @public A withdrawal's page shows it: the only subject so far whose terms a person edits.
+ */
 export function Diff(of: { label: string; heads: readonly [string, string, string]; rows: readonly DiffRow[] }) {
   return (
     <section class="scroll" aria-label={of.label} tabindex={0}>

@@ -60,8 +60,8 @@ export const SHELL_WORDS = {
   ],
   sign_in_off: ['Signing in by a link is off in this installation.', 'Вход по ссылке в этой установке выключен.'],
   sign_in_again: [
-    'Please sign in. A session ends after 30 minutes without activity and after 12 hours; a form that was not sent is not kept.',
-    'Войдите. Сеанс кончается через 30 минут бездействия и через 12 часов; неотправленная форма не сохраняется.',
+    'A session ends after 30 minutes without activity and after 12 hours; a form that was not sent is not kept.',
+    'Сеанс кончается через 30 минут бездействия и через 12 часов; неотправленная форма не сохраняется.',
   ],
   no_passwords: ['There are no passwords.', 'Паролей нет.'],
 
@@ -115,7 +115,7 @@ export const SHELL_WORDS = {
   problem_500: ['Something went wrong on our side', 'Что-то сломалось у нас'],
   problem_500_more: [
     'This is a bug; it says nothing about money. Look at the thing itself before you try again, and tell us the trace.',
-    'Это ошибка в программе; о деньгах она ничего не говорит. Посмотрите на сам объект, прежде чем повторять, и сообщите след.',
+    'Это ошибка программы; о деньгах она не говорит. Посмотрите на объект, прежде чем повторять; сообщите след.',
   ],
   problem_503: ['Not available now', 'Сейчас недоступно'],
   problem_503_more: [

@@ -35,7 +35,7 @@ export const WITHDRAWAL_WORDS = {
   ],
   payout_unknown_text: [
     'The money stays held. Sverka asks again by our reference and never sends the payout twice. Waiting is safe.',
-    'Деньги удержаны. Сверка спрашивает снова по нашему референсу и никогда не отправляет выплату дважды. Ждать безопасно.',
+    'Деньги удержаны. Сверка спрашивает снова по референсу и никогда не платит дважды. Ждать безопасно.',
   ],
   decide_own: [
     'You asked for this withdrawal: another person decides.',

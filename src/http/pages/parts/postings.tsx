@@ -13,7 +13,7 @@ interface TAccount {
 }
 
 /** The postings of some movements as T-accounts: what left an account stands at its left, what came at its right. */
-export function TAccounts({ view, movements }: { view: View; movements: readonly MovementRecord[] }) {
+export function Postings({ view, movements }: { view: View; movements: readonly MovementRecord[] }) {
   const accounts = accountsOf(movements);
   if (accounts.length === 0) return <p class="muted">{view.t('no_postings')}</p>;
   return (
