@@ -25,7 +25,7 @@ export async function beginPasskey(db: Tx, { token, challenge, seenHash }: Passk
   await db.query('select sverka.begin_passkey($1, $2, $3)', [hashToken(token), challenge, seenHash]);
 }
 
-/** Uses it up; false where it was never asked, too long ago, answered before, of another session, or for another hash. */
+/** Uses it up; false where it was never asked, or too long ago, was answered, or is of another session or hash. */
 export async function takePasskeyChallenge(db: Tx, of: PasskeyChallenge): Promise<boolean> {
   const { token, challenge, seenHash } = of;
   const rows = await db.query<{ taken: boolean }>('select sverka.take_passkey_challenge($1, $2, $3) as taken', [

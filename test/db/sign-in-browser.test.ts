@@ -1,11 +1,9 @@
-import { loadConfig } from '../../src/config.js';
 import type { Listener } from '../../src/http/listen.js';
-import { createIdentityProvider } from '../../src/http/pages/identity-provider.js';
 import { freePort } from '../../src/local/ports.js';
 import { noBrowser, openBrowser } from '../support/browser.js';
-import { makePerson } from '../support/decisions.js';
 import { startIdentityProvider, type TestIdentityProvider } from '../support/identity-provider.js';
 import { openTestPages, type TestPages } from '../support/pages.js';
+import { makeLinked, providerOf } from '../support/sign-in-world.js';
 
 const missing = noBrowser();
 const inBrowser = missing === null ? describe : describe.skip;
@@ -22,16 +20,9 @@ beforeAll(async () => {
   const origin = `http://localhost:${await freePort()}`;
   site = `${origin}/operator`;
   there = await startIdentityProvider([`${site}/sign-in/callback`]);
-  const settings = {
-    SVERKA_OIDC_ISSUER: there.issuer,
-    SVERKA_OIDC_CLIENT_ID: there.clientId,
-    SVERKA_OIDC_CLIENT_SECRET: there.clientSecret,
-  };
-  const identityProvider = createIdentityProvider(loadConfig({ DATABASE_URL: 'postgres://one/two', ...settings }));
-  if (identityProvider === null) throw new Error('The settings name a provider.');
+  const identityProvider = providerOf(there);
   pages = await openTestPages({ identityProvider, origins: { console: origin, cabinet: 'http://localhost:8084' } });
-  const id = await makePerson(pages.owner, 'olga', ['operator']);
-  await pages.owner.query('select sverka.link_identity($1, $2, $3, $4)', [id, there.issuer, 'sub-olga', 'setup']);
+  await makeLinked(pages, { there, login: 'olga', roles: ['operator'], subject: 'sub-olga' });
   listener = await pages.serve('console');
   chromium = await openBrowser();
 });

@@ -1,11 +1,18 @@
 import type { CDPSession, Page } from 'playwright-core';
 
+/** What the console hands to the browser to have it signed. */
+export interface PasskeyOptions {
+  readonly challenge: string;
+  readonly userVerification: string;
+  readonly allowCredentials: readonly object[];
+}
+
 /** A security key of a real browser, without the key: Chromium's virtual authenticator. */
 export interface VirtualPasskey {
   /** Whether it verifies its holder (a finger, a PIN). */
   setVerified(isVerified: boolean): Promise<void>;
-  /** Asks it to sign what the console asks for, as the script of the page does; answers what the form would send. */
-  sign(of: { csrf: string; seen: string; userVerification?: 'discouraged' }): Promise<string>;
+  /** Signs as the script of the page does, which has to be loaded; answers what the form would send. */
+  sign(options: PasskeyOptions): Promise<string>;
 }
 
 export async function plugInPasskey(page: Page): Promise<VirtualPasskey> {
@@ -21,19 +28,14 @@ export async function plugInPasskey(page: Page): Promise<VirtualPasskey> {
     setVerified: async (isUserVerified) => {
       await devtools.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified });
     },
-    sign: (of) => page.evaluate(signInPage, of),
+    sign: (options) => page.evaluate(signInPage, options),
   };
 }
 
 /** Runs in the page, where the package is the global that its bundle makes. */
-async function signInPage(of: { csrf: string; seen: string; userVerification?: string }): Promise<string> {
-  const body = new URLSearchParams({ csrf: of.csrf, seen: of.seen });
-  const asked = await fetch('/operator/passkeys/challenge', { method: 'POST', body });
-  const options = (await asked.json()) as object;
-  const optionsJSON = of.userVerification ? { ...options, userVerification: of.userVerification } : options;
-  const { startAuthentication } = (globalThis as unknown as Record<'SimpleWebAuthnBrowser', WebAuthn>)
-    .SimpleWebAuthnBrowser;
-  return JSON.stringify(await startAuthentication({ optionsJSON }));
+async function signInPage(optionsJSON: PasskeyOptions): Promise<string> {
+  const { SimpleWebAuthnBrowser } = globalThis as unknown as Record<'SimpleWebAuthnBrowser', WebAuthn>;
+  return JSON.stringify(await SimpleWebAuthnBrowser.startAuthentication({ optionsJSON }));
 }
 
 interface WebAuthn {

@@ -3,8 +3,8 @@ import { listPasskeys } from '../../db/passkeys.js';
 import { assetPath } from '../pages/assets.js';
 import type { SignedCall } from '../pages/call.js';
 import type { View } from '../pages/view.js';
+import { checkPasskey } from './check-passkey.js';
 import type { ConsoleDeps } from './console-deps.js';
-import { isApproved } from './passkey-answer.js';
 import type { DecisionProblem } from './take-decision.js';
 
 /** The field of the form that brings what a passkey signed. */
@@ -20,7 +20,7 @@ export async function requireStepUp(call: SignedCall<ConsoleDeps>, seenHash: Buf
   if (!deps.approvalPasskey) return null;
   const answer = form.text(FIELD);
   if (answer === '') return { status: 422, fields: { passkey: 'step_up_needed' } };
-  if (await isApproved(call, answer, seenHash)) {
+  if (await checkPasskey(call, answer, seenHash)) {
     deps.log.info('A passkey was used.', { user: session.userId });
     return null;
   }
@@ -35,7 +35,7 @@ export async function readStepUp({ deps, session }: SignedCall<ConsoleDeps>): Pr
   return (await listPasskeys(deps.db, session.userId)).length === 0 ? 'none' : 'ready';
 }
 
-/** The part of a form that asks for a passkey when its `choice` is `approve`; the form names what was seen in `seen`. */
+/** The part of a form that asks for a passkey when its `choice` is `approve`; the form's `seen` is the hash. */
 export function StepUp(of: { view: View; state: StepUpState; problem: DecisionProblem | null }) {
   const { view, state, problem } = of;
   if (state === 'off') return null;

@@ -19,8 +19,8 @@ const ATTEMPT_SECONDS = 600;
 const STARTS_MAX = 120;
 
 /**
- * Signing in by the identity provider: away with a fresh state, nonce and PKCE challenge, and back. What the browser has
- * to come back with is kept in the database, for that browser and once; `nextOf` names the page that it may lead to.
+ * Signing in by the identity provider: away with a fresh state, nonce and PKCE challenge, and back. What the browser
+ * has to come back with is kept in the database, for it alone and once; `nextOf` names the page that it may lead to.
  */
 export function identityRoutes<Deps extends PagesDeps>(
   audience: Deps['audience'],
@@ -119,8 +119,9 @@ function failed<Deps extends PagesDeps>(call: PageCall<Deps>, error: unknown): P
 /** Says what an admin must do, and names the subject to do it with. */
 function unknownIdentity<Deps extends PagesDeps>(call: PageCall<Deps>, { issuer, subject }: Identity) {
   call.deps.log.warn('An identity that is nobody here came to sign in.');
+  const admin = call.view.t('sign_in_unknown_admin');
   return problem(call, { status: 403, word: 'sign_in_unknown' }, [
-    { name: 'identity_subject', value: <span class="id">{subject}</span> },
+    { name: 'identity_subject', value: <span class="id">{subject}</span>, more: admin },
     { name: 'identity_issuer', value: issuer },
   ]);
 }

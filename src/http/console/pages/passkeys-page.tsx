@@ -9,8 +9,8 @@ import { Ago, Moment } from '../../pages/parts/moment.js';
 import { Notice } from '../../pages/parts/notice.js';
 import { redirect, respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
+import { askToApprove, askToRegister, register } from '../check-passkey.js';
 import type { ConsoleDeps } from '../console-deps.js';
-import { askToApprove, askToRegister, register } from '../passkey-answer.js';
 import { PasskeyPart } from '../step-up.js';
 
 const AT = '/operator/passkeys';

@@ -9,16 +9,16 @@ export const PASSKEY_WORDS = {
     'Для одобрения нужен ключ доступа, а у вас его ещё нет. Сначала добавьте:',
   ],
   step_up_noscript: [
-    'Approving needs your passkey, and a passkey needs JavaScript: turn it on for this site. All else works without.',
-    'Для одобрения нужен ключ доступа, а ему нужен JavaScript: включите его для этого сайта. Всё остальное работает без него.',
+    'Approving needs your passkey, and that needs JavaScript: turn it on for this site. All else works without.',
+    'Для одобрения нужен ключ доступа, а ему — JavaScript: включите его здесь. Остальное работает без него.',
   ],
   step_up_needed: [
     'Not approved: your passkey was not asked. That needs JavaScript in this browser.',
     'Не одобрено: ключ доступа не был запрошен. Для этого в браузере нужен JavaScript.',
   ],
   step_up_refused: [
-    'Not approved: what your passkey signed is not for this, was used before, or is older than five minutes. Approve again.',
-    'Не одобрено: подписанное вашим ключом не для этого, уже использовано или старше пяти минут. Одобрите снова.',
+    'Not approved: what your passkey signed is not for this, was used, or is older than five minutes. Try again.',
+    'Не одобрено: подписанное вашим ключом не для этого, использовано или старше пяти минут. Повторите.',
   ],
   step_up_failed: [
     'Not approved: the browser got no answer from a passkey of yours. Try again.',

@@ -18,8 +18,12 @@ export const SIGN_IN_WORDS = {
   ],
   sign_in_unknown: ['Nobody here has this identity', 'Здесь нет никого с такой учётной записью'],
   sign_in_unknown_more: [
-    'You have signed in at the identity provider, but no person here is linked to you. Give an admin the subject below: on the page of your login (Users) the admin links it under “Identities”.',
-    'Вы вошли у провайдера, но ни один человек здесь с вами не связан. Передайте администратору субъект ниже: на странице вашего логина («Пользователи») он связывает его в разделе «Учётные записи».',
+    'The identity provider knows you, but no person here is linked to you. Give an admin the subject below.',
+    'Провайдер входа вас знает, но ни один человек здесь с вами не связан. Передайте администратору субъект ниже.',
+  ],
+  sign_in_unknown_admin: [
+    'The admin opens your login under “Users” and links the subject under “Identities”. Then begin again.',
+    'Администратор открывает ваш логин в «Пользователях» и связывает субъект в «Учётных записях». Затем начните снова.',
   ],
   identities: ['Identities', 'Учётные записи'],
   identities_none: ['No identity signs in as this person.', 'Ни одна учётная запись не входит как этот человек.'],
@@ -27,8 +31,8 @@ export const SIGN_IN_WORDS = {
   identity_issuer: ['Issuer', 'Издатель'],
   identity_linked: ['Linked', 'Связана'],
   identity_subject_hint: [
-    'As the identity provider names the person; the page that refuses a sign-in shows it. All logins that ever had one subject are one person for ever: none approves what another asked for.',
-    'Как человека называет провайдер; её показывает страница, отказавшая во входе. Все логины, у которых когда-либо был один субъект, навсегда один человек: никто из них не одобряет запрошенное другим.',
+    'As the page shows it that refuses a sign-in. All logins that ever had it are one person, for ever.',
+    'Как показывает страница, отказавшая во входе. Все логины, у которых он когда-либо был, навсегда один человек.',
   ],
   identity_link: ['Link identity', 'Связать'],
   identity_unlink: ['Unlink', 'Отвязать'],

@@ -63,7 +63,7 @@ export async function askToRegister(call: Call) {
  * True when the answer was made by a passkey of this person, who was verified by it, to a challenge that was asked of
  * this session for what was seen; the challenge is used up by any answer to it.
  */
-export async function isApproved(call: Call, text: string, seenHash: Buffer): Promise<boolean> {
+export async function checkPasskey(call: Call, text: string, seenHash: Buffer): Promise<boolean> {
   const answer = await answerTo(call, text, seenHash);
   if (answer === null) return false;
   const { deps, session } = call;
