@@ -25,7 +25,7 @@ beforeAll(async () => {
   browser = await openBrowser();
   await pay('25');
   await pay('0.1234567');
-  for (const login of ['operator', 'admin', 'requester']) signedIn.set(login, await signIn(login));
+  for (const login of ['operator', 'approver', 'admin', 'requester']) signedIn.set(login, await signIn(login));
 }, WITHIN_MS);
 afterAll(async () => {
   await browser?.close();
@@ -84,6 +84,7 @@ const MAIN_PAGES = [
 const OTHER_PAGES = [
   ['operator', '/operator/decisions'],
   ['operator', '/operator/issuances'],
+  ['operator', '/operator/withdrawals'],
   ['operator', '/operator/deadletters?state=open'],
   ['operator', '/operator/alerts?state=open'],
   ['operator', '/operator/search?q=nothing'],
@@ -95,6 +96,9 @@ const OTHER_PAGES = [
   ['requester', '/cabinet/addresses'],
   ['requester', '/cabinet/deposits'],
   ['requester', '/cabinet/cards'],
+  ['requester', '/cabinet/withdrawals'],
+  ['requester', '/cabinet/withdrawals/new'],
+  ['requester', '/cabinet/destinations'],
 ] as const;
 
 async function expectAccessible(page: Page): Promise<void> {
@@ -166,6 +170,27 @@ inBrowser('people in a real browser', () => {
   );
 
   it(
+    'money leaves without JavaScript: asked for, approved by another, paid by hand, completed with a file',
+    async () => {
+      const id = await requestInBrowser('5');
+      const byHand = (page: Page) => page.selectOption('#route', 'manual');
+      await decideInBrowser('approver', { id, choice: 'approve', fill: byHand });
+      await shownAs('Approved', id);
+      await decideInBrowser('operator', { id, choice: 'pay' });
+      await shownAs('Submitted', id);
+      const file = { name: 'payout.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') };
+      const proof = (page: Page) => page.setInputFiles('#file', file);
+      await decideInBrowser('operator', { id, choice: 'complete', fill: proof });
+      await shownAs('Completed', id);
+      const { page } = await open('operator', `/operator/withdrawals/${id}`, { javaScriptEnabled: false });
+      expect(await page.locator('main').innerText()).toContain('payout.pdf');
+      await expectAccessible(page);
+      await page.context().close();
+    },
+    WITHIN_MS,
+  );
+
+  it(
     'a requester sees his address with its code, and pages turn with his language and theme',
     async () => {
       const { page, complaints } = await open('requester', '/cabinet/addresses');
@@ -200,3 +225,46 @@ inBrowser('people in a real browser', () => {
     WITHIN_MS,
   );
 });
+
+/** Adds a destination, waits until it may be paid to, and asks for that many USDT; answers the id. */
+async function requestInBrowser(amount: string): Promise<string> {
+  const { page } = await open('requester', '/cabinet/destinations', { javaScriptEnabled: false });
+  await page.fill('#label', 'Treasury');
+  await page.selectOption('#network', 'tron');
+  await page.fill('#address', 'TQn9Y2khEsLJW1ChVWFMSMeRDow5KcbLSE');
+  await page.click('main form:has(#address) button[type=submit]');
+  const { origin } = new URL(page.url());
+  await eventually('the destination may be paid to', async () => {
+    await page.goto(`${origin}/cabinet/withdrawals/new`);
+    return (await page.locator('input[name=target]:enabled').count()) > 0;
+  });
+  await page.check('input[name=target]:enabled');
+  await page.fill('#amount', amount);
+  await page.click('main button[type=submit]');
+  const id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+  expect(id).toMatch(/^wd_/);
+  await page.context().close();
+  return id;
+}
+
+/** Opens the page of that withdrawal and records that choice; `fill` enters what belongs to it. */
+async function decideInBrowser(
+  login: string,
+  { id, choice, fill = async () => undefined }: { id: string; choice: string; fill?: (page: Page) => Promise<unknown> },
+): Promise<void> {
+  const { page } = await open(login, `/operator/withdrawals/${id}`, { javaScriptEnabled: false });
+  await page.check(`#choice-${choice}`);
+  await fill(page);
+  await page.fill('#reason', 'asked the merchant by telephone');
+  await page.click('text=Record decision');
+  await page.context().close();
+}
+
+async function shownAs(word: string, id: string): Promise<void> {
+  const { page } = await open('requester', `/cabinet/withdrawals/${id}`, { javaScriptEnabled: false });
+  await eventually(`the withdrawal is ${word}`, async () => {
+    await page.reload();
+    return (await page.locator('.state--pill').first().innerText()) === word;
+  });
+  await page.context().close();
+}

@@ -1,0 +1,48 @@
+// Takes the pictures of docs/assets: plays the story, signs in by the one-time links of the run, and looks at the main
+// pages with Debian's Chromium. Run it by hand: `node scripts/screenshots.mjs`.
+import { mkdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { tsImport } from 'tsx/esm/api';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const folder = resolve(root, 'docs/assets');
+const { productFolder } = await tsImport('../test/support/running-product.ts', import.meta.url);
+const { openBrowser } = await tsImport('../test/support/browser.ts', import.meta.url);
+
+const PICTURES = [
+  ['operator', '/operator', 'operator-home'],
+  ['operator', '/operator/withdrawals', 'operator-withdrawals'],
+  ['operator', 'first withdrawal', 'operator-withdrawal'],
+  ['operator', '/operator/issuances', 'operator-issuances'],
+  ['requester', '/cabinet', 'cabinet-wallet'],
+  ['requester', '/cabinet/withdrawals/new', 'cabinet-request'],
+];
+
+mkdirSync(folder, { recursive: true });
+const product = productFolder();
+const running = await product.start([]);
+const browser = await openBrowser();
+try {
+  const pages = new Map();
+  for (const [login, path, name] of PICTURES) {
+    const page = pages.get(login) ?? (await signIn(login));
+    pages.set(login, page);
+    if (path.startsWith('/')) await page.goto(new URL(path, page.url()).href);
+    else await page.click('tbody a[href^="/operator/withdrawals/wd_"]');
+    await page.screenshot({ path: `${folder}/${name}.png` });
+    process.stdout.write(`docs/assets/${name}.png\n`);
+  }
+} finally {
+  await browser.close();
+  await running.stop();
+  product.remove();
+}
+
+async function signIn(login) {
+  const { linkFile } = running.run().logins.find(({ user }) => user === login);
+  const link = readFileSync(resolve(root, linkFile), 'utf8').trim();
+  const { page } = await browser.openAs(link, { viewport: { width: 1280, height: 860 }, colorScheme: 'light' });
+  await page.click('main button[type=submit]');
+  return page;
+}
