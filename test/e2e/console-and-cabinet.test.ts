@@ -170,27 +170,6 @@ inBrowser('people in a real browser', () => {
   );
 
   it(
-    'money leaves without JavaScript: asked for, approved by another, paid by hand, completed with a file',
-    async () => {
-      const id = await requestInBrowser('5');
-      const byHand = (page: Page) => page.selectOption('#route', 'manual');
-      await decideInBrowser('approver', { id, choice: 'approve', fill: byHand });
-      await shownAs('Approved', id);
-      await decideInBrowser('operator', { id, choice: 'pay' });
-      await shownAs('Submitted', id);
-      const file = { name: 'payout.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') };
-      const proof = (page: Page) => page.setInputFiles('#file', file);
-      await decideInBrowser('operator', { id, choice: 'complete', fill: proof });
-      await shownAs('Completed', id);
-      const { page } = await open('operator', `/operator/withdrawals/${id}`, { javaScriptEnabled: false });
-      expect(await page.locator('main').innerText()).toContain('payout.pdf');
-      await expectAccessible(page);
-      await page.context().close();
-    },
-    WITHIN_MS,
-  );
-
-  it(
     'a requester sees his address with its code, and pages turn with his language and theme',
     async () => {
       const { page, complaints } = await open('requester', '/cabinet/addresses');
@@ -220,6 +199,29 @@ inBrowser('people in a real browser', () => {
       expect(page.url()).toContain('/operator/sign-in');
       await page.goto(product.run().consoleUrl);
       expect(page.url()).toContain('/operator/sign-in');
+      await page.context().close();
+    },
+    WITHIN_MS,
+  );
+});
+
+inBrowser('money in a real browser', () => {
+  it(
+    'leaves without JavaScript: asked for, approved by another, paid by hand, completed with a file',
+    async () => {
+      const id = await requestInBrowser('5');
+      const byHand = (page: Page) => page.selectOption('#route', 'manual');
+      await decideInBrowser('approver', { id, choice: 'approve', fill: byHand });
+      await shownAs('Approved', id);
+      await decideInBrowser('operator', { id, choice: 'pay' });
+      await shownAs('Submitted', id);
+      const file = { name: 'payout.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.7') };
+      const proof = (page: Page) => page.setInputFiles('#file', file);
+      await decideInBrowser('operator', { id, choice: 'complete', fill: proof });
+      await shownAs('Completed', id);
+      const { page } = await open('operator', `/operator/withdrawals/${id}`, { javaScriptEnabled: false });
+      expect(await page.locator('main').innerText()).toContain('payout.pdf');
+      await expectAccessible(page);
       await page.context().close();
     },
     WITHIN_MS,
