@@ -44,6 +44,8 @@ const idOf = (names: string, rows: PageRows): string => {
     merchant: rows.merchantId,
     movement: rows.movementId,
     user: userId,
+    withdrawal: rows.withdrawalId,
+    destination: rows.destinationId,
   };
   const id = ids[names];
   if (id === undefined) throw new Error(`There is no example of a ${names}: add one, so that its pages are tried.`);
@@ -57,7 +59,8 @@ beforeAll(async () => {
 
 const pathOf = (path: string, names: string | null, rows: PageRows) => {
   if (names === null) expect(path).not.toContain(':id');
-  return names === null ? path.replace(':file', 'none') : path.replace(':id', idOf(names, rows));
+  if (names === null) return path.replace(':file', 'none');
+  return path.replace(':id', idOf(names, rows)).replace(':proof', rows.proofId);
 };
 const rowsOf = (routes: readonly { method: 'GET' | 'POST'; path: string; roles: unknown; names: string | null }[]) =>
   routes
@@ -86,9 +89,17 @@ describe.each(rowsOf(CONSOLE_ROUTES))('%s %s', (method, path, { roles, names }) 
 
 describe.each(rowsOf(CABINET_ROUTES))('%s %s', (method, path, { names }) => {
   it('shows a requester what is his, and nothing of another merchant or of the other book', async () => {
-    expect(method).toBe('GET');
     const browser = await signedIn('cabinet', 'requester');
-    expect((await pages.browser('cabinet').get(pathOf(path, names, own))).status).toBe(303);
+    const stranger = pages.browser('cabinet');
+    if (method === 'POST') {
+      expect((await stranger.post(pathOf(path, names, own))).status).toBe(303);
+      expect((await browser.post(pathOf(path, names, own), { csrf: 'wrong' })).status).toBe(403);
+      // What is asked of another merchant's thing is asked of nothing; an empty form of one's own is answered.
+      const { status } = await browser.post(pathOf(path, names, names === null ? own : foreign));
+      expect(status).toBe(names === null ? 422 : 404);
+      return;
+    }
+    expect((await stranger.get(pathOf(path, names, own))).status).toBe(303);
     const mine = await browser.get(`${pathOf(path, names, own)}?book=live`);
     expect(mine.status).toBe(200);
     if (names === null) {

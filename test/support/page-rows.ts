@@ -5,12 +5,16 @@ import { buryRow } from '../../src/db/dead-letters.js';
 import { insertIssuance, moveIssuance, readIssuance } from '../../src/db/issuances.js';
 import { createApiKey } from '../../src/db/merchants.js';
 import { movementId, newId } from '../../src/db/new-id.js';
+import { requestWithdrawal } from '../../src/db/request-withdrawal.js';
 import { queriesOf } from '../../src/db/transaction.js';
+import { addWithdrawalDestination, setWithdrawalOffer, setWithdrawalPolicy } from '../../src/db/withdrawal-book.js';
 import { leg } from '../../src/domain/journal.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
+import { makePerson } from './decisions.js';
 import { makeAddress, makeCustomer, makeDeposit } from './gateway-rows.js';
 import { makeCardholderRow } from './issuance-rows.js';
 import { movement, openPurse, postNow } from './journal-fixtures.js';
+import { ASSET, addProof, FEE } from './withdrawal-rows.js';
 
 /** One of each thing that pages show, of one merchant in the live book; deposit, issuance and letter need a person. */
 export interface PageRows {
@@ -23,6 +27,9 @@ export interface PageRows {
   readonly movementId: string;
   readonly deadLetterId: string;
   readonly keyId: string;
+  readonly withdrawalId: string;
+  readonly proofId: string;
+  readonly destinationId: string;
 }
 
 /** `reason` stands wherever a provider's own words can come to a page. */
@@ -45,7 +52,8 @@ export async function makePageRows(
   const deadLetterId = await makeDeadLetter(owner, reason);
   const { id: keyId } = await createApiKey(tx, { merchantId, book: 'live', access: 'full' });
   const moved = await makeMovement(owner, merchantId);
-  return { merchantId, customerId, addressId, depositId, cardId, issuanceId, movementId: moved, deadLetterId, keyId };
+  const made = { merchantId, customerId, addressId, depositId, cardId, issuanceId, deadLetterId, keyId };
+  return { ...made, movementId: moved, ...(await makeWithdrawal(owner, merchantId)) };
 }
 
 async function makeUnknownIssuance(owner: pg.Pool, of: { merchantId: string; reason: string }) {
@@ -90,4 +98,33 @@ async function makeMovement(owner: pg.Pool, merchantId: string): Promise<string>
     [merchantId],
   );
   return movementId(rows.rows[0]?.key ?? Buffer.alloc(32));
+}
+
+/** Asked for by the merchant's own person, with a proof that was handed in. */
+async function makeWithdrawal(owner: pg.Pool, merchantId: string) {
+  const tx = queriesOf(owner);
+  const operator = await makePerson(owner, `operator-${newId('user').slice(4)}`);
+  const userId = newId('user');
+  await createUserRow(owner, { userId, merchantId });
+  const offer = { network: 'tron', asset: ASSET, fee: FEE, smallest: 1n, twoApprovalsFrom: 10_000_000n };
+  await setWithdrawalOffer(tx, { ...offer, book: 'live', routes: ['custody', 'manual'], setBy: 'test' });
+  await setWithdrawalPolicy(tx, { book: 'live', coolingOffMs: 0, expiresAfterMs: 86_400_000, setBy: 'test' });
+  const purse = await openPurse(owner, { asset: ASSET, merchantId });
+  await postNow(owner, movement([leg(purse.clearing, -10_000_000n), leg(purse.wallet, 10_000_000n)]));
+  const of = { book: 'live', merchantId, userId } as const;
+  const to = { label: 'Treasury', network: 'tron', address: `T${merchantId.slice(4)}`, tag: null };
+  const { id: destinationId } = await addWithdrawalDestination(tx, { ...of, ...to });
+  const terms = { asset: ASSET, amount: 1_000_000n, seenFee: FEE, destinationId, reference: null };
+  const { id } = await requestWithdrawal(tx, { ...of, ...terms, key: newId('request'), traceId: newTraceId() });
+  const withdrawalId = id ?? '';
+  return {
+    withdrawalId,
+    destinationId,
+    proofId: await addProof({ console: owner, operator }, withdrawalId, { file: true }),
+  };
+}
+
+async function createUserRow(owner: pg.Pool, { userId, merchantId }: { userId: string; merchantId: string }) {
+  const sql = 'select sverka.create_user($1, $2, $3, $4)';
+  await owner.query(sql, [userId, `asks-${userId.slice(4)}`, merchantId, ['requester']]);
 }
