@@ -219,7 +219,7 @@ inBrowser('money in a real browser', () => {
       const proof = (page: Page) => page.setInputFiles('#file', file);
       await decideInBrowser('operator', { id, choice: 'complete', fill: proof });
       await shownAs('Completed', id);
-      const { page } = await open('operator', `/operator/withdrawals/${id}`, { javaScriptEnabled: false });
+      const { page } = await open('operator', `/operator/withdrawals/${id}`);
       expect(await page.locator('main').innerText()).toContain('payout.pdf');
       await expectAccessible(page);
       await page.context().close();
