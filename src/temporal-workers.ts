@@ -21,6 +21,11 @@ const SHUTDOWN_FORCE_MS = 12_000;
  * is open during a call), so these may be more than the pool has.
  */
 const PROVIDER_SLOTS = 20;
+/**
+ * How long one turn of a workflow may take. Past the SDK's 5 s, which a starved machine or a storm of nudges can reach,
+ * its thread is ended in the middle of a promise, and the process with it. The SDK has no type for it; it is pinned.
+ */
+const TURN = { isolateExecutionTimeout: '60s' };
 /** Connections left by the database activities, for the short queries around provider calls and for `/readyz`. */
 const POOL_RESERVE = 4;
 
@@ -46,6 +51,7 @@ export async function createWorkers(options: {
   };
   const workflows = await Worker.create({
     ...common,
+    ...TURN,
     taskQueue: config.SVERKA_TASK_QUEUE,
     stickyQueueScheduleToStartTimeout: config.SVERKA_STICKY_TIMEOUT,
     maxConcurrentActivityTaskExecutions: Math.max(1, config.SVERKA_DATABASE_POOL - POOL_RESERVE),
