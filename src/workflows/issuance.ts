@@ -23,7 +23,6 @@ import {
   type Nudge,
 } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
-import { isRunLong } from './run-length.js';
 import { createShow } from './show.js';
 
 /** Tries and looks of one run; an issuance that waits for days goes on in a fresh one. */
@@ -101,7 +100,7 @@ async function follow(input: IssuanceInput & { issuanceId: string }, nudged: Nud
     show({ ...seen, facts });
     // What notified meanwhile is read for, though it ends: else it waits for the sweep.
     if (seen.next === 'end' && !nudged.since) return;
-    if (steps >= STEPS_PER_RUN || (steps > 0 && isRunLong())) {
+    if (steps >= STEPS_PER_RUN) {
       await condition(allHandlersFinished);
       return continueAsNew<typeof issuance>({
         ...input,

@@ -19,7 +19,7 @@ const READS: Readonly<Record<TestRole, readonly string[]>> = {
   console: [...TABLES, 'account_balance'],
   gateway: ['asset', 'account', 'movement', 'entry', 'account_balance'],
   relay: [],
-  cabinet: [],
+  cabinet: ['account', 'movement', 'entry', 'account_balance'],
   reports: [],
   simulators: [],
 };
