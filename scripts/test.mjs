@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
@@ -19,6 +19,11 @@ for (const signal of ['SIGINT', 'SIGHUP']) process.on(signal, () => {});
 const wanted = process.argv.slice(2);
 const first = await runJest(wanted);
 const counts = wanted.length === 0 ? await onceMore(first) : first;
+for (const { file, titles } of counts.red) {
+  for (const title of titles.length > 0 ? titles : ['(could not be run)']) {
+    process.stdout.write(`RED ${relative(root, file)}: ${title}\n`);
+  }
+}
 if (counts.skipped > 0) process.stdout.write(`${counts.skipped} skipped\n`);
 process.stdout.write(`${counts.passed} passed, ${counts.failed} failed\n`);
 rmSync(folder, { recursive: true, force: true });
@@ -57,9 +62,9 @@ async function onceMore(whole) {
   process.stdout.write(`\nRed beside the others, played once more alone: ${red.map(({ file }) => file).join(' ')}\n`);
   const again = await runJest(['--runInBand', '--runTestsByPath', ...red.map(({ file }) => file)]);
   const names = red.filter(({ file }) => !again.red.some((still) => still.file === file)).map(({ file }) => file);
-  if (names.length > 0) process.stdout.write(`UNSTEADY, to be mended: ${names.join(' ')}\n`);
+  if (names.length > 0) process.stdout.write(`UNSTEADY to be mended: ${names.join(' ')}\n`);
   const passedBefore = red.reduce((sum, { passed }) => sum + passed, 0);
-  return { ...whole, passed: whole.passed - passedBefore + again.passed, failed: again.failed };
+  return { ...whole, passed: whole.passed - passedBefore + again.passed, failed: again.failed, red: again.red };
 }
 
 /** The environment without what would lead a test to a developer's own servers or settings. */

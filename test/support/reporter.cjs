@@ -14,9 +14,10 @@ module.exports = class CountsReporter {
       skipped: results.numPendingTests + results.numTodoTests,
       red: results.testResults
         .filter(({ numFailingTests, testExecError }) => numFailingTests > 0 || testExecError)
-        .map(({ testFilePath: file, numPassingTests: passed, failureMessage }) => ({
+        .map(({ testFilePath: file, numPassingTests: passed, failureMessage, testResults }) => ({
           file,
           passed,
+          titles: testResults.filter(({ status }) => status === 'failed').map(({ fullName }) => fullName),
           // Where money is not as it has to be, nothing about the machine excuses it.
           money: MONEY.test(failureMessage ?? ''),
         })),
