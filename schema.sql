@@ -1088,6 +1088,7 @@ CREATE INDEX deposit_of_test ON sverka.deposit USING btree (id) WHERE (book = 't
 CREATE UNIQUE INDEX deposit_output ON sverka.deposit USING btree (book, provider, provider_account, network, sverka.plain_hash(tx_hash), output_index) WHERE (state = ANY (ARRAY['credited'::text, 'final'::text]));
 CREATE INDEX deposit_owner ON sverka.deposit USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX deposit_person ON sverka.deposit USING btree (created_at, id) WHERE ((state = 'parked'::text) OR (flag IS NOT NULL));
+CREATE INDEX deposit_uncommon ON sverka.deposit USING btree (state, id) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text, 'rejected'::text, 'parked'::text, 'dropped'::text, 'orphaned'::text]));
 CREATE INDEX deposit_waiting ON sverka.deposit USING btree (last_read_at) WHERE (state = ANY (ARRAY['noticed'::text, 'confirming'::text]));
 CREATE INDEX event_subject ON sverka.event USING btree (subject_id);
 CREATE INDEX event_trace ON sverka.event USING btree (trace_id);
@@ -1101,6 +1102,7 @@ CREATE INDEX issuance_of_test ON sverka.issuance USING btree (id) WHERE (book = 
 CREATE INDEX issuance_person ON sverka.issuance USING btree (created_at, id) WHERE ((state = 'unknown'::text) OR (flag IS NOT NULL) OR needs_operator);
 CREATE INDEX issuance_provider_ref ON sverka.issuance USING btree (provider, provider_account, provider_ref) WHERE (provider_ref IS NOT NULL);
 CREATE UNIQUE INDEX issuance_settled_ref ON sverka.issuance USING btree (book, provider, provider_account, provider_ref) WHERE (state = 'active'::text);
+CREATE INDEX issuance_uncommon ON sverka.issuance USING btree (state, id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text, 'failed'::text, 'found_late'::text]));
 CREATE INDEX issuance_unread ON sverka.issuance USING btree (id) WHERE ((state = 'active'::text) AND (last_read_at <= settled_at));
 CREATE INDEX issuance_waiting ON sverka.issuance USING btree (id) WHERE (state = ANY (ARRAY['reserved'::text, 'submitted'::text, 'pending'::text, 'unknown'::text]));
 CREATE INDEX ledger_import_requested ON sverka.ledger_import USING btree (created_at) WHERE (state = 'requested'::text);
@@ -1119,6 +1121,7 @@ CREATE INDEX withdrawal_hash ON sverka.withdrawal USING btree (transaction_hash)
 CREATE INDEX withdrawal_merchant ON sverka.withdrawal USING btree (book, merchant_id, created_at DESC, id DESC);
 CREATE INDEX withdrawal_payout ON sverka.withdrawal USING btree (payout_ref) WHERE (payout_ref IS NOT NULL);
 CREATE INDEX withdrawal_proof_of ON sverka.withdrawal_proof USING btree (withdrawal_id, created_at);
+CREATE INDEX withdrawal_uncommon ON sverka.withdrawal USING btree (state, id) WHERE (state = ANY (ARRAY['requested'::text, 'approved'::text, 'submitted'::text, 'unknown'::text, 'failed'::text, 'found_late'::text, 'rejected'::text, 'cancelled'::text]));
 CREATE INDEX withdrawal_waiting ON sverka.withdrawal USING btree (created_at, id) WHERE (state = ANY (ARRAY['requested'::text, 'approved'::text, 'submitted'::text, 'unknown'::text, 'found_late'::text]));
 
 -- Views
@@ -1510,7 +1513,7 @@ begin
 end $function$
 ; -- sverka_ledger_owner
 
-CREATE OR REPLACE FUNCTION sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[])
+CREATE OR REPLACE FUNCTION sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[], by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
@@ -1518,6 +1521,7 @@ CREATE OR REPLACE FUNCTION sverka.add_passkey(of_user text, with_credential text
 AS $function$
   insert into sverka.passkey (credential_id, user_id, public_key, counter, transports)
     values (with_credential, of_user, with_key, with_counter, with_transports);
+  select sverka.note_act_on_user(of_user, 'passkey_added', by_whom, trace);
 $function$
 ; -- sverka_owner
 
@@ -1904,6 +1908,21 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.change_user(before sverka."user", act text, by_whom text, trace text)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare is_now text; was text := sverka.standing_of(before);
+begin
+  select sverka.standing_of(u) into is_now from sverka."user" u where u.id = before.id;
+  if is_now <> was then
+    perform sverka.note_act('user', before.id, before.merchant_id, was, is_now, act, by_whom, trace);
+  end if;
+  return is_now is not null;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.claim_withdrawals(most integer, grace_ms double precision, lease_ms double precision, stranded_ms double precision)
  RETURNS TABLE(id text, book text, merchant_id text)
  LANGUAGE sql
@@ -1948,7 +1967,7 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea)
+CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
@@ -1956,6 +1975,7 @@ CREATE OR REPLACE FUNCTION sverka.create_api_key(new_id text, of_merchant text, 
 AS $function$
   insert into sverka.api_key (id, merchant_id, book, access, hash)
     values (new_id, of_merchant, of_book, with_access, with_hash);
+  select sverka.note_act('api_key', new_id, of_merchant, null, with_access, 'key_created', by_whom, trace, of_book);
 $function$
 ; -- sverka_owner
 
@@ -1988,40 +2008,45 @@ begin
 end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.create_login_link(of_login text, with_hash bytea, valid_for interval)
+CREATE OR REPLACE FUNCTION sverka.create_login_link(of_login text, with_hash bytea, valid_for interval, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare person text;
+begin
   update sverka.login_link l set used_at = clock_timestamp() from sverka."user" u
     where u.login = of_login and l.user_id = u.id and l.used_at is null;
-  with made as (
-    insert into sverka.login_link (token_hash, user_id, expires_at)
-      select with_hash, u.id, clock_timestamp() + valid_for from sverka."user" u
-        where u.login = of_login and u.disabled_at is null
-      returning 1)
-  select exists (select from made);
-$function$
+  select u.id into person from sverka."user" u where u.login = of_login and u.disabled_at is null;
+  if person is null then return false; end if;
+  insert into sverka.login_link (token_hash, user_id, expires_at)
+    values (with_hash, person, clock_timestamp() + valid_for);
+  perform sverka.note_act_on_user(person, 'link_made', by_whom, trace);
+  return true;
+end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.create_merchant(new_id text, new_name text)
+CREATE OR REPLACE FUNCTION sverka.create_merchant(new_id text, new_name text, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   insert into sverka.merchant (id, name) values (new_id, new_name);
+  select sverka.note_act('merchant', new_id, new_id, null, 'active', 'merchant_created', by_whom, trace);
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[])
+CREATE OR REPLACE FUNCTION sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[], by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   insert into sverka."user" (id, login, merchant_id, roles) values (new_id, new_login, of_merchant, with_roles);
+  select sverka.note_act('user', u.id, of_merchant, null, sverka.standing_of(u), 'user_created', by_whom, trace)
+    from sverka."user" u where u.id = new_id;
 $function$
 ; -- sverka_owner
 
@@ -2363,7 +2388,7 @@ CREATE OR REPLACE FUNCTION sverka.hash_parts(parts text[])
  IMMUTABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select sha256(string_agg(int4send(octet_length(p.bytes)) || p.bytes, ''::bytea order by p.place))
+  select sha256(coalesce(string_agg(int4send(octet_length(p.bytes)) || p.bytes, ''::bytea order by p.place), ''))
     from (select convert_to(part, 'UTF8') as bytes, place from unnest(parts) with ordinality x(part, place)) p;
 $function$
 ; -- sverka_owner
@@ -2481,7 +2506,7 @@ begin
 end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+CREATE OR REPLACE FUNCTION sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text DEFAULT NULL::text)
  RETURNS boolean
  LANGUAGE plpgsql
  SECURITY DEFINER
@@ -2499,6 +2524,7 @@ begin
   perform sverka.join_persons(linked.id, other.user_id)
     from (select distinct i.user_id from sverka.user_identity i
       where i.issuer = with_issuer and i.subject = with_subject and i.user_id <> linked.id) other;
+  perform sverka.note_act_on_user(of_user, 'identity_linked', by_whom, trace);
   return true;
 end $function$
 ; -- sverka_owner
@@ -2594,17 +2620,34 @@ CREATE OR REPLACE FUNCTION sverka.new_id(prefix text)
  LANGUAGE sql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select prefix || '_' || string_agg(
-      substr('0123456789abcdefghjkmnpqrstvwxyz', substring(b.bits from 5 * n + 1 for 5)::bit(5)::int + 1, 1), ''
-      order by n)
+  select sverka.encode_id(prefix, set_byte(overlay(r.random placing r.milliseconds from 1 for 6), 6,
+      get_byte(r.random, 6) & 15 | 112))
     from (select uuid_send(gen_random_uuid()) as random,
-        substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) as milliseconds) r,
-      -- Version 7 in the place of 4; the variant is the same.
-      lateral (select set_byte(overlay(r.random placing r.milliseconds from 1 for 6), 6,
-        get_byte(r.random, 6) & 15 | 112) as id) u,
-      lateral (select B'00' || ('x' || encode(u.id, 'hex'))::bit(128) as bits) b,
-      generate_series(0, 25) n
-    group by b.bits;
+        substring(int8send(floor(extract(epoch from clock_timestamp()) * 1000)::bigint) from 3) as milliseconds) r;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.note_act(about_type text, about_id text, of_merchant text, was text, is_now text, act text, by_whom text, trace text, of_book text DEFAULT 'both'::text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.audit
+    (book, merchant_id, subject_type, subject_id, from_state, to_state, version, actor, reason, trace_id)
+    select of_book, of_merchant, about_type, about_id, was, is_now,
+      1 + (select count(*) from sverka.audit a where a.subject_id = about_id),
+      -- Whoever calls from a tool of his own is at least the role that he signed in with.
+      coalesce(by_whom, 'database:' || session_user), act, trace;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.note_act_on_user(of_user text, act text, by_whom text, trace text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select sverka.note_act('user', u.id, u.merchant_id, sverka.standing_of(u), sverka.standing_of(u), act, by_whom, trace)
+    from sverka."user" u where u.id = of_user;
 $function$
 ; -- sverka_owner
 
@@ -2619,6 +2662,17 @@ AS $function$
     select w.book, w.merchant_id, 'withdrawal', w.id, w.state, w.state, w.version, 'user:' || u.id, 'refused: ' || why,
       trace
     from sverka.withdrawal w, sverka."user" u where w.id = the_withdrawal and u.id = by_user;
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.offer_terms(o sverka.withdrawal_offer)
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select format('%s on %s: fee %s, smallest %s, two approvals from %s, by %s', o.asset, o.network, o.fee_amount, o.smallest_amount,
+    o.two_approvals_from, array_to_string(o.routes, ' or ')) where o.book is not null;
 $function$
 ; -- sverka_owner
 
@@ -2879,15 +2933,17 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.remove_passkey(of_user text, the_credential text)
+CREATE OR REPLACE FUNCTION sverka.remove_passkey(of_user text, the_credential text, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+begin
   update sverka.passkey set removed_at = clock_timestamp()
     where credential_id = the_credential and user_id = of_user and removed_at is null;
-$function$
+  if found then perform sverka.note_act_on_user(of_user, 'passkey_removed', by_whom, trace); end if;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text)
@@ -3081,16 +3137,22 @@ begin
 end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.revoke_api_key(key_id text)
+CREATE OR REPLACE FUNCTION sverka.revoke_api_key(key_id text, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with revoked as (
-    update sverka.api_key set revoked_at = clock_timestamp() where id = key_id and revoked_at is null returning 1)
-  select exists (select from sverka.api_key where id = key_id);
-$function$
+declare revoked sverka.api_key;
+begin
+  update sverka.api_key k set revoked_at = clock_timestamp() where k.id = key_id and k.revoked_at is null
+    returning k.* into revoked;
+  if found then
+    perform sverka.note_act('api_key', key_id, revoked.merchant_id, revoked.access, 'revoked', 'key_revoked', by_whom,
+      trace, revoked.book);
+  end if;
+  return exists (select from sverka.api_key k where k.id = key_id);
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.revoke_session(with_token bytea)
@@ -3103,16 +3165,19 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.revoke_sessions(of_user text)
+CREATE OR REPLACE FUNCTION sverka.revoke_sessions(of_user text, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS integer
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with revoked as (
-    update sverka.session set revoked_at = clock_timestamp() where user_id = of_user and revoked_at is null returning 1)
-  select count(*)::integer from revoked;
-$function$
+declare ended integer;
+begin
+  update sverka.session set revoked_at = clock_timestamp() where user_id = of_user and revoked_at is null;
+  get diagnostics ended = row_count;
+  perform sverka.note_act_on_user(of_user, 'sessions_revoked', by_whom, trace);
+  return ended;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.seal(most integer)
@@ -3213,53 +3278,86 @@ begin
 end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.set_user_disabled(of_user text, is_disabled boolean)
+CREATE OR REPLACE FUNCTION sverka.set_user_disabled(of_user text, is_disabled boolean, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with changed as (
-    update sverka."user" set disabled_at = case when is_disabled then coalesce(disabled_at, clock_timestamp()) end
-      where id = of_user returning 1)
-  select exists (select from changed);
-$function$
+declare before sverka."user";
+begin
+  select * into before from sverka."user" u where u.id = of_user for no key update;
+  update sverka."user" set disabled_at = case when is_disabled then coalesce(disabled_at, clock_timestamp()) end
+    where id = of_user;
+  return sverka.change_user(before, case when is_disabled then 'user_disabled' else 'user_enabled' end, by_whom, trace);
+end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.set_user_roles(of_user text, with_roles text[])
+CREATE OR REPLACE FUNCTION sverka.set_user_roles(of_user text, with_roles text[], by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with changed as (update sverka."user" set roles = with_roles where id = of_user returning 1)
-  select exists (select from changed);
-$function$
+declare before sverka."user";
+begin
+  select * into before from sverka."user" u where u.id = of_user for no key update;
+  update sverka."user" set roles = with_roles where id = of_user;
+  return sverka.change_user(before, 'roles_changed', by_whom, trace);
+end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text)
+CREATE OR REPLACE FUNCTION sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text, trace text DEFAULT NULL::text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
+declare before sverka.withdrawal_offer; made sverka.withdrawal_offer;
+begin
+  select * into before from sverka.withdrawal_offer o
+    where o.book = of_book and o.network = of_network and o.asset = of_asset for no key update;
   insert into sverka.withdrawal_offer as o
     (book, network, asset, fee_amount, smallest_amount, two_approvals_from, routes, set_by)
-    values (of_book, of_network, of_asset, with_fee, with_smallest, with_two_from, with_routes, by_whom)
+    values (of_book, of_network, of_asset, with_fee, with_smallest, with_two_from, with_routes,
+      coalesce(by_whom, 'database:' || session_user))
   on conflict (book, network, asset) do update set fee_amount = excluded.fee_amount,
     smallest_amount = excluded.smallest_amount, two_approvals_from = excluded.two_approvals_from,
-    routes = excluded.routes, set_by = excluded.set_by, set_at = clock_timestamp();
-$function$
+    routes = excluded.routes, set_by = excluded.set_by, set_at = clock_timestamp()
+  returning o.* into made;
+  if sverka.offer_terms(before) is not distinct from sverka.offer_terms(made) then return; end if;
+  perform sverka.note_act('withdrawal_terms', 'withdrawal_terms:' || of_book, null, sverka.offer_terms(before),
+    sverka.offer_terms(made), 'offer_set', by_whom, trace, of_book);
+end $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text)
+CREATE OR REPLACE FUNCTION sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text, trace text DEFAULT NULL::text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  update sverka.withdrawal_policy set cooling_off = with_cooling_off, expires_after = with_expires_after,
-    set_by = by_whom, set_at = clock_timestamp() where book = of_book;
+declare was text; is_now text;
+begin
+  select format('cooling-off %s, expires after %s', p.cooling_off, p.expires_after) into was
+    from sverka.withdrawal_policy p where p.book = of_book for no key update;
+  update sverka.withdrawal_policy p set cooling_off = with_cooling_off, expires_after = with_expires_after,
+    set_by = coalesce(by_whom, 'database:' || session_user), set_at = clock_timestamp() where p.book = of_book
+    returning format('cooling-off %s, expires after %s', p.cooling_off, p.expires_after) into is_now;
+  if is_now is distinct from was then
+    perform sverka.note_act('withdrawal_terms', 'withdrawal_terms:' || of_book, null, was, is_now, 'policy_set', by_whom, trace, of_book);
+  end if;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.standing_of(u sverka."user")
+ RETURNS text
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select case when u.disabled_at is not null then 'disabled'
+    else (select string_agg(r, ',' order by r) from unnest(u.roles) r) end;
 $function$
 ; -- sverka_owner
 
@@ -3401,21 +3499,20 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text)
+CREATE OR REPLACE FUNCTION sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text DEFAULT NULL::text)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with unlinked as (
-    update sverka.user_identity i set unlinked_by = by_whom, unlinked_at = clock_timestamp()
-      where i.issuer = with_issuer and i.subject = with_subject and i.user_id = of_user and i.unlinked_at is null
-      returning 1),
-  ended as (
-    update sverka.session set revoked_at = clock_timestamp()
-      where user_id = of_user and revoked_at is null and exists (select from unlinked))
-  select exists (select from unlinked);
-$function$
+begin
+  update sverka.user_identity i set unlinked_by = by_whom, unlinked_at = clock_timestamp()
+    where i.issuer = with_issuer and i.subject = with_subject and i.user_id = of_user and i.unlinked_at is null;
+  if not found then return false; end if;
+  update sverka.session set revoked_at = clock_timestamp() where user_id = of_user and revoked_at is null;
+  perform sverka.note_act_on_user(of_user, 'identity_unlinked', by_whom, trace);
+  return true;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.use_login_link(with_hash bytea)
@@ -3760,7 +3857,7 @@ grant execute on ledger.open_accounts(books text[], merchants text[], customers 
 grant execute on ledger.open_accounts(books text[], merchants text[], customers text[], kinds text[], refs text[], asset_codes text[]) to sverka_worker;
 grant execute on ledger.post(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_worker;
 grant execute on ledger.post_any_kind(keys bytea[], hashes bytea[], kinds text[], line_counts integer[], subject_types text[], subject_ids text[], generations integer[], compensated bytea[], refs text[], accounts bigint[], amounts numeric[], roles text[], trace text, OUT outcomes text[], OUT details text[], OUT movement_ids bigint[], OUT moved numeric[]) to sverka_owner;
-grant execute on sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[]) to sverka_console;
+grant execute on sverka.add_passkey(of_user text, with_credential text, with_key bytea, with_counter bigint, with_transports text[], by_whom text, trace text) to sverka_console;
 grant execute on sverka.add_withdrawal_destination(of_book text, of_merchant text, by_user text, with_label text, of_network text, with_address text, with_tag text) to sverka_cabinet;
 grant execute on sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea) to sverka_console;
 grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text) to sverka_worker;
@@ -3778,11 +3875,11 @@ grant execute on sverka.cancel_withdrawal(the_withdrawal text, of_book text, of_
 grant execute on sverka.claim_withdrawals(most integer, grace_ms double precision, lease_ms double precision, stranded_ms double precision) to sverka_worker;
 grant execute on sverka.close_applied_dead_letters() to sverka_worker;
 grant execute on sverka.close_decision(of_decision text, with_outcome text, with_detail text, with_trace text) to sverka_worker;
-grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea) to sverka_console;
+grant execute on sverka.create_api_key(new_id text, of_merchant text, of_book text, with_access text, with_hash bytea, by_whom text, trace text) to sverka_console;
 grant execute on sverka.create_cardholder(new_id text, of_book text, of_merchant text, initials text[], new_country text, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text) to sverka_gateway;
-grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval) to sverka_console;
-grant execute on sverka.create_merchant(new_id text, new_name text) to sverka_console;
-grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[]) to sverka_console;
+grant execute on sverka.create_login_link(of_login text, with_hash bytea, valid_for interval, by_whom text, trace text) to sverka_console;
+grant execute on sverka.create_merchant(new_id text, new_name text, by_whom text, trace text) to sverka_console;
+grant execute on sverka.create_user(new_id text, new_login text, of_merchant text, with_roles text[], by_whom text, trace text) to sverka_console;
 grant execute on sverka.decide_dead_letter(letter text, with_choice text) to sverka_worker;
 grant execute on sverka.edit_withdrawal(the_withdrawal text, of_book text, of_merchant text, by_user text, seen_version integer, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text) to sverka_cabinet;
 grant execute on sverka.erase_cardholder(the_id text, of_book text, of_merchant text, trace text) to sverka_gateway;
@@ -3792,7 +3889,7 @@ grant execute on sverka.hash_parts(parts text[]) to sverka_console;
 grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints text[], books text[], delivery_ids text[], bodies bytea[], hashes bytea[], event_types text[], subject_types text[], subject_refs text[], statuses text[], reasons text[], trace_ids text[], OUT outcomes text[]) to sverka_relay;
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.join_persons(one text, other text) to sverka_console;
-grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
+grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
@@ -3811,32 +3908,32 @@ grant execute on sverka.read_session(with_token bytea, for_audience text) to sve
 grant execute on sverka.relay_health() to sverka_relay;
 grant execute on sverka.relay_heartbeat(relay_name text, rejected_count bigint, failed_count bigint) to sverka_relay;
 grant execute on sverka.remind_of_withdrawal(the_withdrawal text, step text, trace text) to sverka_worker;
-grant execute on sverka.remove_passkey(of_user text, the_credential text) to sverka_console;
+grant execute on sverka.remove_passkey(of_user text, the_credential text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.remove_withdrawal_destination(the_destination text, of_book text, of_merchant text, by_user text) to sverka_cabinet;
 grant execute on sverka.request_card_change(the_card text, of_book text, of_merchant text, change_kind text, seen_version integer, event_data jsonb, request_id text, request_key text, request_method text, request_path text, request_fingerprint bytea, trace text, OUT answer text, OUT change_number integer) to sverka_gateway;
 grant execute on sverka.request_ledger_import(with_hash bytea, with_lines jsonb, by_actor text, with_trace text) to sverka_console;
 grant execute on sverka.request_withdrawal(of_book text, of_merchant text, by_user text, with_key text, of_asset text, of_amount numeric, seen_fee numeric, the_destination text, with_reference text, trace text, OUT answer text, OUT withdrawal_id text) to sverka_cabinet;
 grant execute on sverka.resolve_alert(alert_key text) to sverka_worker;
 grant execute on sverka.revise_cardholder(the_id text, of_book text, of_merchant text, to_revision integer, initials text[], new_country text, reference_given boolean, new_reference text, with_key_id text, with_wrapped bytea, members text[], sealed bytea[], with_fingerprint bytea, trace text) to sverka_gateway;
-grant execute on sverka.revoke_api_key(key_id text) to sverka_console;
+grant execute on sverka.revoke_api_key(key_id text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.revoke_session(with_token bytea) to sverka_cabinet;
 grant execute on sverka.revoke_session(with_token bytea) to sverka_console;
-grant execute on sverka.revoke_sessions(of_user text) to sverka_console;
+grant execute on sverka.revoke_sessions(of_user text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.seal(most integer) to sverka_gateway;
 grant execute on sverka.seal(most integer) to sverka_worker;
 grant execute on sverka.sessions_of(of_user text) to sverka_console;
 grant execute on sverka.set_card_fee(of_merchant text, of_product text, of_asset text, new_amount numeric, new_set_by text) to sverka_console;
-grant execute on sverka.set_user_disabled(of_user text, is_disabled boolean) to sverka_console;
-grant execute on sverka.set_user_roles(of_user text, with_roles text[]) to sverka_console;
-grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text) to sverka_console;
-grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text) to sverka_console;
+grant execute on sverka.set_user_disabled(of_user text, is_disabled boolean, by_whom text, trace text) to sverka_console;
+grant execute on sverka.set_user_roles(of_user text, with_roles text[], by_whom text, trace text) to sverka_console;
+grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text, trace text) to sverka_console;
+grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text, trace text) to sverka_console;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
 grant execute on sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
 grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.take_sign_in(with_state bytea, with_browser bytea, for_audience text) to sverka_console;
 grant execute on sverka.tell_events(ids text[], types text[], books text[], merchant_ids text[], subject_types text[], subject_ids text[], versions integer[], bodies jsonb[], trace_ids text[]) to sverka_worker;
-grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text) to sverka_console;
+grant execute on sverka.unlink_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.use_login_link(with_hash bytea) to sverka_console;
 grant execute on sverka.use_passkey(with_token bytea, the_credential text, with_counter bigint) to sverka_console;
 grant execute on sverka.withdrawal_approved_hash(w sverka.withdrawal) to sverka_console;

@@ -1,34 +1,24 @@
 import { hostname } from 'node:os';
-import { connectTemporal } from './client/temporal.js';
 import { Retryable, Unavailable } from './db/errors.js';
 import { acceptDeliveries, type Delivery } from './db/inbox.js';
-import { createPool } from './db/pool.js';
 import { oldestPendingSeconds, relayHeartbeat } from './db/relay-heartbeat.js';
 import { retrying } from './db/retrying.js';
-import { queriesOf } from './db/transaction.js';
-import { postgresCheck, schemaCheck, temporalCheck } from './http/checks.js';
-import { listen } from './http/listen.js';
-import { startOps } from './http/ops.js';
+import { temporalCheck } from './http/checks.js';
 import { createRelayApp } from './http/relay/app.js';
 import { createBatcher } from './http/relay/batcher.js';
 import { createEndpoints, type SealBody } from './http/relay/endpoints.js';
 import { createRelayNudge } from './http/relay/nudge.js';
+import { openHttpProcess } from './http-process.js';
 import { createPublicKeySource } from './providers/keys/keyring.js';
 import { sealBytes } from './providers/keys/seal-bytes.js';
-import { beginProcess, runUntilStopped } from './run-process.js';
-import { createLog } from './telemetry/log.js';
-import { createCounter, createMetrics } from './telemetry/metrics.js';
+import { createCounter } from './telemetry/metrics.js';
 
 /** A backlog older than this is shown as degraded. */
 const BACKLOG_SECONDS = 60;
 const HEARTBEAT_MS = 10_000;
 
-const config = beginProcess();
-const log = createLog({ process: 'relay', level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
-const pool = createPool(config.DATABASE_URL, { max: config.SVERKA_DATABASE_POOL, applicationName: 'sverka-relay' });
-const db = queriesOf(pool);
-const temporal = connectTemporal(config);
-const metrics = createMetrics();
+// No limit for a query: the batcher answers its callers by a deadline of its own.
+const { config, log, metrics, db, temporal, serve } = openHttpProcess('relay');
 const counted = createCounter(metrics, {
   name: 'sverka_webhooks_refused_total',
   help: 'Notifications not taken.',
@@ -48,7 +38,7 @@ const accept = createBatcher((batch: readonly Delivery[]) => retrying(() => acce
 const nudge = createRelayNudge({ temporal, db }, (error) =>
   log.warn('a nudge did not arrive; the sweep will come for it', { error }),
 );
-const app = createRelayApp({
+const fetch = createRelayApp({
   endpoints: createEndpoints(config.providers, seal ? { seal } : {}),
   log,
   rateLimit: config.SVERKA_RELAY_RATE_LIMIT,
@@ -65,14 +55,10 @@ const heartbeat = setInterval(() => {
   );
 }, HEARTBEAT_MS);
 
-const ops = await startOps({
-  process: 'relay',
-  host: config.SVERKA_OPS_HOST,
-  port: config.SVERKA_OPS_PORT,
-  metrics: () => metrics.text(),
+await serve({
+  fetch,
+  port: config.SVERKA_RELAY_PORT,
   checks: [
-    postgresCheck(db),
-    schemaCheck(db),
     // Held by loadConfig: a short secret does not start.
     { name: 'secrets', required: true, check: async () => null },
     temporalCheck(temporal),
@@ -82,18 +68,8 @@ const ops = await startOps({
       check: async () => ((await oldestPendingSeconds(db)) > BACKLOG_SECONDS ? 'backlog' : null),
     },
   ],
-});
-const listener = await listen(app, { host: config.SVERKA_HOST, port: config.SVERKA_RELAY_PORT });
-
-await runUntilStopped({
-  log,
-  stop: async () => {
-    ops.shuttingDown();
+  drained: async () => {
     clearInterval(heartbeat);
-    await listener.close(5_000);
     await nudge.idle();
-    await temporal.connection.close();
-    await pool.end();
-    await ops.close();
   },
 });

@@ -6,6 +6,7 @@ import { loginLink, readLoginFile, removeLoginFile, writeLoginFile } from '../lo
 import { REPOSITORY } from '../local/paths.js';
 import type { Context } from './command.js';
 import { CliFailure } from './failure.js';
+import { machineAuthor } from './machine-author.js';
 
 /**
  * Signs a person in by the own one-time link of the local run, which is used up, and leaves a fresh one; answers the
@@ -33,7 +34,7 @@ export async function signIn(context: Context, login: string): Promise<string> {
 /** Makes a fresh link, which takes the place of older ones, and leaves it for the person; answers the file. */
 export async function writeFreshLink(context: Context, login: string): Promise<string> {
   const file = loginFile(context, login);
-  const token = await createLoginLink(context.db(), login);
+  const token = await createLoginLink(context.db(), login, machineAuthor());
   if (token === null) {
     throw new CliFailure('notFound', 'There is no person of this login who may sign in.');
   }

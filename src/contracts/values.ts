@@ -32,9 +32,7 @@ export function isLogin(text: string): boolean {
 }
 
 /** Code of a listed asset. */
-export const assetCodeSchema = z
-  .string()
-  .refine((code) => findAsset(code) !== undefined, 'must be a listed asset such as USD');
+export const assetCodeSchema = z.string().refine(isListedAsset, 'must be a listed asset such as USD');
 
 /** `{"amount":"25.00","asset":"USD"}`: always the asset's own decimals on the way out (API.md 1). */
 export const amountSchema = z.object({ amount: z.string(), asset: z.string() });
@@ -50,6 +48,11 @@ export type Owner = z.infer<typeof ownerSchema>;
 
 export const settlementSchema = z.object({ mode: z.enum(['as_token', 'settled']), asset: z.string().nullable() });
 export type Settlement = z.infer<typeof settlementSchema>;
+
+/** True for the code of an asset that exists here. */
+export function isListedAsset(code: string): boolean {
+  return findAsset(code) !== undefined;
+}
 
 /** Minor units as the API shows them. */
 export function toAmount(minor: Minor, asset: string): Amount {

@@ -95,6 +95,12 @@ export function readEnteredAmount(text: string, asset: string): Minor | null {
   return typeof minor === 'bigint' && minor > 0n ? minor : null;
 }
 
+/** The same of a fee, which may be nothing. */
+export function readEnteredFee(text: string, asset: string): Minor | null {
+  const minor = parseAmount(text, decimalsOf(asset));
+  return typeof minor === 'bigint' && minor >= 0n ? minor : null;
+}
+
 /** A merchant's own words of up to 140 characters, without what may be a card number. */
 export function isOwnWords(text: string): boolean {
   return [...text].length <= OWN_WORDS_MAX && !holdsCardNumber(text);

@@ -45,7 +45,7 @@ export async function* exportAudit(db: Tx, { after, from, to, book }: AuditSpan)
          convert_from(sverka.audit_bytes(a), 'UTF8') as "sealedText"
        from sverka.audit_seal s join sverka.audit a on a.id = s.audit_id
        where s.position > $1 and s.position <= $2 and ($3::timestamptz is null or a.recorded_at >= $3)
-         and ($4::timestamptz is null or a.recorded_at < $4) and ($5::text is null or a.book = $5)
+         and ($4::timestamptz is null or a.recorded_at < $4) and ($5::text is null or a.book in ($5, 'both'))
        order by s.position`,
       [at, at + POSITIONS_AT_ONCE, from, to, book],
     );

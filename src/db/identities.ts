@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { type Author, authorArguments } from './author.js';
 import { hashToken, type SessionAudience } from './sessions.js';
 import type { Tx } from './transaction.js';
 
@@ -59,17 +60,24 @@ export async function openIdentitySession(
  */
 export async function linkIdentity(
   db: Tx,
-  { userId, issuer, subject, by }: Identity & { readonly userId: string; readonly by: string },
+  { userId, issuer, subject }: Identity & { readonly userId: string },
+  by: Author,
 ): Promise<void> {
-  await db.query('select sverka.link_identity($1, $2, $3, $4)', [userId, issuer, subject, by]);
+  await db.query('select sverka.link_identity($1, $2, $3, $4, $5)', [userId, issuer, subject, ...authorArguments(by)]);
 }
 
 /** Lets it sign in as this person no more, and ends the person's sessions. */
 export async function unlinkIdentity(
   db: Tx,
-  { userId, issuer, subject, by }: Identity & { readonly userId: string; readonly by: string },
+  { userId, issuer, subject }: Identity & { readonly userId: string },
+  by: Author,
 ): Promise<void> {
-  await db.query('select sverka.unlink_identity($1, $2, $3, $4)', [userId, issuer, subject, by]);
+  await db.query('select sverka.unlink_identity($1, $2, $3, $4, $5)', [
+    userId,
+    issuer,
+    subject,
+    ...authorArguments(by),
+  ]);
 }
 
 /** An identity as an admin sees it. */

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { Book } from '../domain/books.js';
+import { type Author, authorArguments } from './author.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -20,9 +21,9 @@ export interface ApiKeyListing {
 }
 
 /** Makes a merchant through the admin's function; answers the id. */
-export async function createMerchant(db: Tx, name: string): Promise<string> {
+export async function createMerchant(db: Tx, name: string, by: Author | null = null): Promise<string> {
   const id = newId('merchant');
-  await db.query('select sverka.create_merchant($1, $2)', [id, name]);
+  await db.query('select sverka.create_merchant($1, $2, $3, $4)', [id, name, ...authorArguments(by)]);
   return id;
 }
 
@@ -53,17 +54,24 @@ export async function findMerchant(db: Tx, id: string): Promise<MerchantRecord |
 export async function createApiKey(
   db: Tx,
   of: { readonly merchantId: string; readonly book: Book; readonly access: 'full' | 'read_only' },
+  by: Author | null = null,
 ): Promise<{ id: string; secret: string }> {
   const id = newId('apiKey');
   const secret = `sk_${of.book}_${base62(randomBytes(32))}`;
   const hash = createHash('sha256').update(secret).digest();
-  await db.query('select sverka.create_api_key($1, $2, $3, $4, $5)', [id, of.merchantId, of.book, of.access, hash]);
+  await db.query('select sverka.create_api_key($1, $2, $3, $4, $5, $6, $7)', [
+    ...[id, of.merchantId, of.book, of.access, hash],
+    ...authorArguments(by),
+  ]);
   return { id, secret };
 }
 
 /** From now on the key is refused. False when there is no such key; revoking again changes nothing. */
-export async function revokeApiKey(db: Tx, id: string): Promise<boolean> {
-  const rows = await db.query<{ found: boolean }>('select sverka.revoke_api_key($1) as found', [id]);
+export async function revokeApiKey(db: Tx, id: string, by: Author | null = null): Promise<boolean> {
+  const rows = await db.query<{ found: boolean }>('select sverka.revoke_api_key($1, $2, $3) as found', [
+    id,
+    ...authorArguments(by),
+  ]);
   return rows[0]?.found ?? false;
 }
 

@@ -1,3 +1,4 @@
+import { type Author, authorArguments } from './author.js';
 import { hashToken } from './sessions.js';
 import type { Tx } from './transaction.js';
 
@@ -48,13 +49,21 @@ export async function listPasskeys(db: Tx, userId: string): Promise<Passkey[]> {
 export async function addPasskey(
   db: Tx,
   of: Pick<Passkey, 'id' | 'publicKey' | 'counter' | 'transports'> & { readonly userId: string },
+  by: Author | null = null,
 ): Promise<void> {
   const { userId, id, publicKey, counter, transports } = of;
-  await db.query('select sverka.add_passkey($1, $2, $3, $4, $5)', [userId, id, publicKey, counter, transports]);
+  await db.query('select sverka.add_passkey($1, $2, $3, $4, $5, $6, $7)', [
+    ...[userId, id, publicKey, counter, transports],
+    ...authorArguments(by),
+  ]);
 }
 
-export async function removePasskey(db: Tx, { userId, id }: { userId: string; id: string }): Promise<void> {
-  await db.query('select sverka.remove_passkey($1, $2)', [userId, id]);
+export async function removePasskey(
+  db: Tx,
+  { userId, id }: { readonly userId: string; readonly id: string },
+  by: Author | null = null,
+): Promise<void> {
+  await db.query('select sverka.remove_passkey($1, $2, $3, $4)', [userId, id, ...authorArguments(by)]);
 }
 
 /** Counts a signature that was right; false where its counter did not grow, so that it may be of a copy. */

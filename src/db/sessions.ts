@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { type Author, authorArguments } from './author.js';
 import type { Tx } from './transaction.js';
 
 /** Who has signed in, as that person is now. */
@@ -56,8 +57,11 @@ export async function revokeSession(db: Tx, token: string): Promise<void> {
 }
 
 /** Ends every session of a person; answers how many there were. */
-export async function revokeSessionsOf(db: Tx, userId: string): Promise<number> {
-  const rows = await db.query<{ count: number }>('select sverka.revoke_sessions($1) as count', [userId]);
+export async function revokeSessionsOf(db: Tx, userId: string, by: Author | null = null): Promise<number> {
+  const rows = await db.query<{ count: number }>('select sverka.revoke_sessions($1, $2, $3) as count', [
+    userId,
+    ...authorArguments(by),
+  ]);
   return rows[0]?.count ?? 0;
 }
 

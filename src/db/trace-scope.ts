@@ -62,6 +62,8 @@ export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
     return { ...byRef, traceIds: [id] };
   }
   if (isPublic(id)) return scopeOfId(tx, id);
+  // Terms have no row of their own that is named: their history is.
+  if (/^withdrawal_terms:(live|test)$/.test(id)) return { ...NOTHING, subjects: [id] };
   const workflow = await scopeOfWorkflow(tx, id);
   return workflow ?? scopeOfReference(tx, id);
 }

@@ -217,7 +217,8 @@ async function readMoves(tx: Tx, scope: TraceScope): Promise<TraceItem[]> {
     `select 'move' as kind, recorded_at as at, from_state as "from", to_state as "to", version, actor, reason,
        trace_id as "traceId", ${SUBJECT('subject_type', 'subject_id')}
      from sverka.audit
-     where (subject_id = any ($1) or trace_id = any ($2) or merchant_id = $3) and ($4::text is null or book = $4)
+     where (subject_id = any ($1) or trace_id = any ($2) or merchant_id = $3)
+       and ($4::text is null or book in ($4, 'both'))
      order by id desc ${NEWEST}`,
     paramsOf(scope),
   );

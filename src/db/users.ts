@@ -1,3 +1,4 @@
+import { type Author, authorArguments } from './author.js';
 import { newId } from './new-id.js';
 import type { Tx } from './transaction.js';
 
@@ -25,18 +26,30 @@ export async function findUser(db: Tx, login: string): Promise<UserRecord | null
 export async function createUser(
   db: Tx,
   of: { readonly login: string; readonly roles: readonly string[]; readonly merchantId?: string | null },
+  by: Author | null = null,
 ): Promise<string> {
   const id = newId('user');
-  await db.query('select sverka.create_user($1, $2, $3, $4)', [id, of.login, of.merchantId ?? null, of.roles]);
+  await db.query('select sverka.create_user($1, $2, $3, $4, $5, $6)', [
+    ...[id, of.login, of.merchantId ?? null, of.roles],
+    ...authorArguments(by),
+  ]);
   return id;
 }
 
 /** What a person may do, from the next request on. Throws `ConstraintViolation` for roles that do not fit. */
-export async function setUserRoles(db: Tx, id: string, roles: readonly string[]): Promise<void> {
-  await db.query('select sverka.set_user_roles($1, $2)', [id, roles]);
+export async function setUserRoles(
+  db: Tx,
+  { id, roles }: { readonly id: string; readonly roles: readonly string[] },
+  by: Author | null = null,
+): Promise<void> {
+  await db.query('select sverka.set_user_roles($1, $2, $3, $4)', [id, roles, ...authorArguments(by)]);
 }
 
 /** Shuts a person out, or lets a person in again, from the next request on. */
-export async function setUserDisabled(db: Tx, id: string, isDisabled: boolean): Promise<void> {
-  await db.query('select sverka.set_user_disabled($1, $2)', [id, isDisabled]);
+export async function setUserDisabled(
+  db: Tx,
+  { id, isDisabled }: { readonly id: string; readonly isDisabled: boolean },
+  by: Author | null = null,
+): Promise<void> {
+  await db.query('select sverka.set_user_disabled($1, $2, $3, $4)', [id, isDisabled, ...authorArguments(by)]);
 }

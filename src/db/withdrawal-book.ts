@@ -1,6 +1,7 @@
 import type { Book } from '../domain/books.js';
 import type { Minor } from '../domain/money.js';
 import type { WithdrawalRoute } from '../domain/withdrawal.js';
+import { type Author, authorArguments } from './author.js';
 import type { Scope } from './lists.js';
 import type { Tx } from './transaction.js';
 
@@ -45,9 +46,10 @@ export async function listWithdrawalOffers(db: Tx, book: Book): Promise<Withdraw
 /** Offers it from now on, on these terms (the console's door). */
 export async function setWithdrawalOffer(
   db: Tx,
-  of: WithdrawalOffer & { readonly book: Book; readonly setBy: string },
+  of: WithdrawalOffer & { readonly book: Book },
+  by: Author,
 ): Promise<void> {
-  await db.query('select sverka.set_withdrawal_offer($1, $2, $3, $4, $5, $6, $7, $8)', [
+  await db.query('select sverka.set_withdrawal_offer($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
     of.book,
     of.network,
     of.asset,
@@ -55,21 +57,41 @@ export async function setWithdrawalOffer(
     of.smallest,
     of.twoApprovalsFrom,
     of.routes,
-    of.setBy,
+    ...authorArguments(by),
   ]);
+}
+
+/** What holds for all withdrawals of a book; in milliseconds. */
+export interface WithdrawalPolicy {
+  /** A new destination is not paid to before that. */
+  readonly coolingOffMs: number;
+  /** A request that nobody has decided on by then is cancelled. */
+  readonly expiresAfterMs: number;
+}
+
+export async function readWithdrawalPolicy(db: Tx, book: Book): Promise<WithdrawalPolicy> {
+  const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`;
+  const [row] = await db.query<WithdrawalPolicy>(
+    `select ${ms('cooling_off')} as "coolingOffMs", ${ms('expires_after')} as "expiresAfterMs"
+       from sverka.withdrawal_policy where book = $1`,
+    [book],
+  );
+  if (!row) throw new Error(`The book ${book} has no policy of withdrawals, although the migrations make one.`);
+  return row;
 }
 
 /** How long a new destination waits, and a request for its decision (the console's door); in milliseconds. */
 export async function setWithdrawalPolicy(
   db: Tx,
-  of: { readonly book: Book; readonly coolingOffMs: number; readonly expiresAfterMs: number; readonly setBy: string },
+  of: { readonly book: Book } & WithdrawalPolicy,
+  by: Author,
 ): Promise<void> {
   const ms = (parameter: string) => `${parameter}::double precision * interval '1 millisecond'`;
-  await db.query(`select sverka.set_withdrawal_policy($1, ${ms('$2')}, ${ms('$3')}, $4)`, [
+  await db.query(`select sverka.set_withdrawal_policy($1, ${ms('$2')}, ${ms('$3')}, $4, $5)`, [
     of.book,
     of.coolingOffMs,
     of.expiresAfterMs,
-    of.setBy,
+    ...authorArguments(by),
   ]);
 }
 

@@ -1,3 +1,4 @@
+import type { Author } from '../db/author.js';
 import { findCardFee, setCardFee } from '../db/card-fees.js';
 import { createLoginLink } from '../db/login-links.js';
 import { createApiKey, createMerchant, listApiKeys, listMerchants, revokeApiKey } from '../db/merchants.js';
@@ -31,6 +32,8 @@ const DEMO = [
   { name: 'Probewind', book: 'test' },
 ] as const;
 const LOOK_AT = 100;
+/** Who made what is there before anybody came. */
+const SEED: Author = { actor: 'local-run', traceId: null };
 
 /** The people of a local run: requesters of the first live and of the test merchant, and people of ours. */
 const PEOPLE: readonly { readonly login: string; readonly role: string; readonly merchant: string | null }[] = [
@@ -73,10 +76,10 @@ async function seedMerchants(db: Tx): Promise<RunMerchant[]> {
   const known = await listMerchants(db, { limit: LOOK_AT, after: null });
   const merchants: RunMerchant[] = [];
   for (const { name, book } of DEMO) {
-    const id = known.find((merchant) => merchant.name === name)?.id ?? (await createMerchant(db, name));
+    const id = known.find((merchant) => merchant.name === name)?.id ?? (await createMerchant(db, name, SEED));
     await revokeAll(db, id);
-    const full = await createApiKey(db, { merchantId: id, book, access: 'full' });
-    const readOnly = await createApiKey(db, { merchantId: id, book, access: 'read_only' });
+    const full = await createApiKey(db, { merchantId: id, book, access: 'full' }, SEED);
+    const readOnly = await createApiKey(db, { merchantId: id, book, access: 'read_only' }, SEED);
     merchants.push({ id, book, apiKey: full.secret, readOnlyKey: readOnly.secret });
   }
   return merchants;
@@ -84,7 +87,7 @@ async function seedMerchants(db: Tx): Promise<RunMerchant[]> {
 
 async function revokeAll(db: Tx, merchantId: string): Promise<void> {
   const keys = await listApiKeys(db, merchantId);
-  for (const key of keys.filter(({ revokedAt }) => revokedAt === null)) await revokeApiKey(db, key.id);
+  for (const key of keys.filter(({ revokedAt }) => revokedAt === null)) await revokeApiKey(db, key.id, SEED);
 }
 
 async function seedPeople(db: Tx, merchants: readonly RunMerchant[]): Promise<SeededPerson[]> {
@@ -92,8 +95,8 @@ async function seedPeople(db: Tx, merchants: readonly RunMerchant[]): Promise<Se
   for (const { login, role, merchant } of PEOPLE) {
     const merchantId =
       merchant === null ? null : (merchants[DEMO.findIndex(({ name }) => name === merchant)]?.id ?? null);
-    if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [role], merchantId });
-    const token = await createLoginLink(db, login);
+    if ((await findUser(db, login)) === null) await createUser(db, { login, roles: [role], merchantId }, SEED);
+    const token = await createLoginLink(db, login, SEED);
     // Null: somebody has disabled this person, and that stays.
     if (token === null) continue;
     const named =
@@ -106,17 +109,17 @@ async function seedPeople(db: Tx, merchants: readonly RunMerchant[]): Promise<Se
 async function seedFees(db: Tx): Promise<void> {
   for (const product of CARD_PRODUCTS) {
     const fee = { merchantId: null, product, asset: CARD_FEE.asset };
-    if ((await findCardFee(db, fee)) === null) await setCardFee(db, { ...fee, ...CARD_FEE, setBy: 'local-run' });
+    if ((await findCardFee(db, fee)) === null) await setCardFee(db, { ...fee, ...CARD_FEE, setBy: SEED.actor });
   }
 }
 
 async function seedOffers(db: Tx): Promise<void> {
   for (const book of BOOKS) {
     if ((await listWithdrawalOffers(db, book)).length > 0) continue;
-    await setWithdrawalPolicy(db, { ...POLICY, book, setBy: 'local-run' });
+    await setWithdrawalPolicy(db, { ...POLICY, book }, SEED);
     for (const offer of OFFERS) {
       const routes = offer.network === 'bank' ? (['manual'] as const) : (['custody', 'manual'] as const);
-      await setWithdrawalOffer(db, { ...offer, routes, book, setBy: 'local-run' });
+      await setWithdrawalOffer(db, { ...offer, routes, book }, SEED);
     }
   }
 }

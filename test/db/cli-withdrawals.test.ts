@@ -90,7 +90,7 @@ describe('withdrawals', () => {
 
 describe('users', () => {
   test('list names everybody by login, by role, merchant and state, and nothing that signs in', async () => {
-    await setUserDisabled(queriesOf(it.owner), it.approver2, true);
+    await setUserDisabled(queriesOf(it.owner), { id: it.approver2, isDisabled: true });
     interface User {
       readonly id: string;
       readonly login: string;

@@ -1,6 +1,7 @@
 import type pg from 'pg';
-import { decodeId, ID_PREFIXES, isId } from '../../src/contracts/ids.js';
+import { decodeId, encodeId, ID_PREFIXES, isId } from '../../src/contracts/ids.js';
 import { raiseAlert } from '../../src/db/alerts.js';
+import { hashParts } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
@@ -49,4 +50,21 @@ test('an alert has such an id', async () => {
   await raiseAlert(queriesOf(owner), { key: 'k', kind: 'test', detail: 'A test.' });
   const { rows } = await owner.query<{ id: string }>('select id from sverka.alert');
   expect(rows.map(({ id }) => isId('alert', id) && id.startsWith(`${ID_PREFIXES.alert}_`))).toEqual([true]);
+});
+
+test.each([
+  ['nothing', []],
+  ['an empty text', ['']],
+  ['the same letters apart', ['a', 'bc']],
+  ['… and otherwise apart', ['ab', 'c']],
+  ['other scripts, and a long one', ['Ж', '', '\u{1f4b8}', 'x'.repeat(300)]],
+])('the database hashes %s as the product does, and writes the same id of it', async (_, parts) => {
+  const { rows } = await owner.query<{ hash: Buffer; id: string }>(
+    `select h.hash, sverka.encode_id('mov', h.hash) as id from (select sverka.hash_parts($1::text[]) as hash) h`,
+    [parts],
+  );
+  const wanted = hashParts(parts);
+  expect(rows.map(({ hash, id }) => [hash?.toString('hex'), id])).toEqual([
+    [wanted.toString('hex'), encodeId('movement', wanted)],
+  ]);
 });

@@ -15,6 +15,7 @@ import { readWithdrawal } from '../../src/db/withdrawals.js';
 import { balanceOf } from '../support/journal-fixtures.js';
 import { expectMoneyInvariants } from '../support/money-invariants.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { TESTER } from '../support/tester.js';
 import { ADDRESS, ASSET, FEE, openWithdrawing, seenWithdrawal, type Withdrawing } from '../support/withdrawal-rows.js';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -94,9 +95,8 @@ describe('a request', () => {
     await expect(it.request({ amount: 1n })).rejects.toThrow('amount_too_small');
     await expect(it.request({ seenFee: FEE - 1n })).rejects.toThrow('fee_changed');
     await expect(it.request({ destinationId: 'wdd_none' })).rejects.toThrow('destination_unknown');
-    await setWithdrawalPolicy(queriesOf(it.owner), {
-      ...{ book: 'live', coolingOffMs: 60_000, expiresAfterMs: 86_400_000, setBy: 'test' },
-    });
+    const cooling = { book: 'live', coolingOffMs: 60_000, expiresAfterMs: 86_400_000 } as const;
+    await setWithdrawalPolicy(queriesOf(it.owner), cooling, TESTER);
     const fresh = await addWithdrawalDestination(queriesOf(it.cabinet), {
       ...{ book: 'live', merchantId: it.merchantId, userId: it.requester, label: 'New', network: 'tron' },
       ...{ address: 'TNewAddress', tag: null },
@@ -109,8 +109,8 @@ describe('a request', () => {
 
   test('that nobody decides on in time gives its money back, once', async () => {
     const waiting = await it.request({ amount: 2_000_000n });
-    const policy = { book: 'live', coolingOffMs: 0, setBy: 'test' } as const;
-    await setWithdrawalPolicy(queriesOf(it.owner), { ...policy, expiresAfterMs: 1 });
+    const policy = { book: 'live', coolingOffMs: 0 } as const;
+    await setWithdrawalPolicy(queriesOf(it.owner), { ...policy, expiresAfterMs: 1 }, TESTER);
     const id = await it.request();
     await inTransaction(it.worker, (tx) => expireWithdrawal(tx, { id: waiting, traceId: TRACE }));
     for (let n = 0; n < 2; n += 1) await inTransaction(it.worker, (tx) => expireWithdrawal(tx, { id, traceId: TRACE }));

@@ -30,7 +30,7 @@ const SETTINGS = {
   SVERKA_DATABASE_POOL: '20',
   ...NOT_UNWELL,
 };
-/** How long a kill waits for a moment at which it meets something: on a busy machine a killed Temporal takes its time. */
+/** How long a kill waits for a moment at which it meets something: a killed Temporal may take its time. */
 const MOMENT_MS = 90_000;
 const QUIET_MS = 2_000;
 /** What every load must hold some of, however short. */

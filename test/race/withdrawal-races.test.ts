@@ -14,6 +14,7 @@ import { newTraceId } from '../../src/telemetry/trace.js';
 import { balanceOf } from '../support/journal-fixtures.js';
 import { expectMoneyInvariants } from '../support/money-invariants.js';
 import { openTestDatabase, type TestDatabase } from '../support/test-database.js';
+import { TESTER } from '../support/tester.js';
 import { ADDRESS, ASSET, openWithdrawing, type Withdrawing } from '../support/withdrawal-rows.js';
 
 const ROUNDS = 20;
@@ -58,7 +59,7 @@ async function movesOf(id: string): Promise<string[]> {
 }
 
 test('approved, cancelled by its merchant and expired at once, it makes one of these moves', async () => {
-  await setWithdrawalPolicy(queriesOf(it.owner), { book: 'live', coolingOffMs: 0, expiresAfterMs: 30, setBy: 'test' });
+  await setWithdrawalPolicy(queriesOf(it.owner), { book: 'live', coolingOffMs: 0, expiresAfterMs: 30 }, TESTER);
   const met = await play(async (n) => {
     const id = await it.request({ amount: AMOUNT });
     const asked = { book: 'live', merchantId: it.merchantId, userId: it.requester, traceId: newTraceId() } as const;

@@ -8,6 +8,7 @@ import { leg } from '../../src/domain/journal.js';
 import { newTraceId } from '../../src/telemetry/trace.js';
 import { makePerson } from './decisions.js';
 import { movement, openPurse, postNow } from './journal-fixtures.js';
+import { TESTER } from './tester.js';
 import { ADDRESS, ASSET, FEE, seenWithdrawal } from './withdrawal-rows.js';
 import { makeMerchantRow } from './worker-rows.js';
 import type { WorkerWorld } from './worker-world.js';
@@ -25,10 +26,8 @@ export interface Asked {
 
 export async function askForWithdrawals(world: WorkerWorld, count: number): Promise<Asked[]> {
   const { tx, owner } = world;
-  await setWithdrawalOffer(tx, {
-    ...{ book: 'live', network: 'tron', asset: ASSET, fee: FEE, smallest: 1n, setBy: 'drill' },
-    ...{ twoApprovalsFrom: 1_000_000_000n, routes: ['custody', 'manual'] },
-  });
+  const offered = { fee: FEE, smallest: 1n, twoApprovalsFrom: 1_000_000_000n, routes: ['custody', 'manual'] } as const;
+  await setWithdrawalOffer(tx, { book: 'live', network: 'tron', asset: ASSET, ...offered }, TESTER);
   await tx.query(`update sverka.withdrawal_policy set cooling_off = '0'`);
   const asked: Asked[] = [];
   for (let n = 0; n < count; n += 1) {

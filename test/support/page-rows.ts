@@ -14,6 +14,7 @@ import { makePerson } from './decisions.js';
 import { makeAddress, makeCustomer, makeDeposit } from './gateway-rows.js';
 import { makeCardholderRow } from './issuance-rows.js';
 import { movement, openPurse, postNow } from './journal-fixtures.js';
+import { TESTER } from './tester.js';
 import { ASSET, addProof, FEE } from './withdrawal-rows.js';
 
 /** One of each thing that pages show, of one merchant in the live book; deposit, issuance and letter need a person. */
@@ -107,8 +108,8 @@ async function makeWithdrawal(owner: pg.Pool, merchantId: string) {
   const userId = newId('user');
   await createUserRow(owner, { userId, merchantId });
   const offer = { network: 'tron', asset: ASSET, fee: FEE, smallest: 1n, twoApprovalsFrom: 10_000_000n };
-  await setWithdrawalOffer(tx, { ...offer, book: 'live', routes: ['custody', 'manual'], setBy: 'test' });
-  await setWithdrawalPolicy(tx, { book: 'live', coolingOffMs: 0, expiresAfterMs: 86_400_000, setBy: 'test' });
+  await setWithdrawalOffer(tx, { ...offer, book: 'live', routes: ['custody', 'manual'] }, TESTER);
+  await setWithdrawalPolicy(tx, { book: 'live', coolingOffMs: 0, expiresAfterMs: 86_400_000 }, TESTER);
   const purse = await openPurse(owner, { asset: ASSET, merchantId });
   await postNow(owner, movement([leg(purse.clearing, -10_000_000n), leg(purse.wallet, 10_000_000n)]));
   const of = { book: 'live', merchantId, userId } as const;

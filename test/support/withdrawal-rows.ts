@@ -11,6 +11,7 @@ import { newTraceId } from '../../src/telemetry/trace.js';
 import { makePerson } from './decisions.js';
 import { fund, openPurse, type Purse } from './journal-fixtures.js';
 import type { TestDatabase } from './test-database.js';
+import { TESTER } from './tester.js';
 
 export const ASSET = 'USDT-TRC20';
 export const FEE = 1_000_000n;
@@ -55,11 +56,15 @@ export async function openWithdrawing(database: TestDatabase, { wallet = 100_000
   const db = queriesOf(owner);
   const [merchantId, n] = [newId('merchant'), (merchants += 1)];
   await db.query('select sverka.create_merchant($1, $2)', [merchantId, `Merchant ${n}`]);
-  await setWithdrawalOffer(db, {
-    ...{ book: 'live', network: 'tron', asset: ASSET, fee: FEE, smallest: 2_000_000n, setBy: 'test' },
-    ...{ twoApprovalsFrom: 1_000_000_000n, routes: ['custody', 'manual'] },
-  });
-  await setWithdrawalPolicy(db, { book: 'live', coolingOffMs: 0, expiresAfterMs: 86_400_000, setBy: 'test' });
+  await setWithdrawalOffer(
+    db,
+    {
+      ...{ book: 'live', network: 'tron', asset: ASSET, fee: FEE, smallest: 2_000_000n },
+      ...{ twoApprovalsFrom: 1_000_000_000n, routes: ['custody', 'manual'] },
+    },
+    TESTER,
+  );
+  await setWithdrawalPolicy(db, { book: 'live', coolingOffMs: 0, expiresAfterMs: 86_400_000 }, TESTER);
   const purse = await openPurse(owner, { asset: ASSET, merchantId });
   await fund(owner, purse, { wallet });
   const requester = newId('user');

@@ -5,6 +5,7 @@ import type { Book } from '../../domain/books.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type Context } from '../command.js';
 import { CliFailure, EXIT } from '../failure.js';
+import { machineAuthor } from '../machine-author.js';
 import { type Cell, type Column, utc } from '../output.js';
 import { type ApiKeyResource, answerDryRun, toApiKey } from '../resources.js';
 
@@ -37,7 +38,7 @@ export const createKeyCommand: Command = {
     const access = input.options['readOnly'] === true ? 'read_only' : 'full';
     const what = `${access === 'full' ? 'full' : 'read-only'} ${book} key`;
     if (flags.dryRun) return answerDryRun(context, `make a ${what} for ${merchantId}`, null);
-    const { id, secret } = await createApiKey(db, { merchantId, book, access });
+    const { id, secret } = await createApiKey(db, { merchantId, book, access }, machineAuthor());
     const made = toApiKey(await requireKey(db, id), secret);
     out.result(made, () => {
       out.line(`${out.mark.good('Made')} ${id}, a ${what} of ${merchantId}:`);
@@ -87,7 +88,7 @@ export const revokeKeyCommand: Command = {
     if (key.revokedAt === null && !(await context.confirm(`Revoke ${what}? Its callers are refused at once.`))) {
       throw new CliFailure('interrupted', 'Nothing was revoked.');
     }
-    await revokeApiKey(db, key.id);
+    await revokeApiKey(db, key.id, machineAuthor());
     const revoked = toApiKey(await requireKey(db, key.id));
     out.result(revoked, () => {
       const since = `since ${utc(revoked.revoked_at)} UTC`;

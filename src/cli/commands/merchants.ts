@@ -8,6 +8,7 @@ import { BOOKS, type Book } from '../../domain/books.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type Context } from '../command.js';
 import { CliFailure, EXIT } from '../failure.js';
+import { machineAuthor } from '../machine-author.js';
 import { utc } from '../output.js';
 import { answerDryRun, toApiKey, toMerchant } from '../resources.js';
 import { KEY_COLUMNS, keyCells } from './keys.js';
@@ -29,7 +30,7 @@ export const createMerchantCommand: Command = {
       await db.query('select 1');
       return answerDryRun(context, `make the merchant ${JSON.stringify(name)}`, null);
     }
-    const made = await requireMerchant(db, await createMerchant(db, name));
+    const made = await requireMerchant(db, await createMerchant(db, name, machineAuthor()));
     out.result(toMerchant(made), () => {
       out.line(`${out.mark.good('Made')} merchant ${made.id}.`);
       out.line(`A key for it: sverka keys create ${made.id} --book test`);

@@ -1,4 +1,3 @@
-import { userInfo } from 'node:os';
 import { toAmount, toTime } from '../../contracts/values.js';
 import { type CardFeeRecord, cardFeePosition, findCardFee, listCardFees, setCardFee } from '../../db/card-fees.js';
 import { decimalsOf, findAsset } from '../../domain/assets.js';
@@ -7,6 +6,7 @@ import { parseAmount } from '../../domain/money.js';
 import { answerList } from '../answer-list.js';
 import { argument, type Command, type CommandInput, textOption } from '../command.js';
 import { CliFailure, EXIT } from '../failure.js';
+import { machineAuthor } from '../machine-author.js';
 import { utc } from '../output.js';
 import { answerDryRun } from '../resources.js';
 import { requireMerchant } from './merchants.js';
@@ -68,7 +68,7 @@ export const setFeeCommand: Command = {
       const would = `set the fee of ${fee.product} cards to ${amount} ${asset} ${whose}`;
       return answerDryRun(context, would, before && toProductFee(before));
     }
-    const changed = await setCardFee(db, { ...fee, setBy: setter() });
+    const changed = await setCardFee(db, { ...fee, setBy: machineAuthor().actor });
     const after = await findCardFee(db, fee);
     if (after === null) throw new Error('A fee that was set is not there.');
     out.result({ ...toProductFee(after), changed, before: before && toAmount(before.amount, before.asset) }, () => {
@@ -101,9 +101,4 @@ function feeOf(input: CommandInput) {
     throw new CliFailure('usage', `The amount must be a decimal string with at most ${decimals} decimals, such as 1.`);
   }
   return { product, asset, amount, merchantId: textOption(input, 'merchant') };
-}
-
-/** Who is kept with the change: the user of this machine, for the role is everybody's. */
-function setter(): string {
-  return `cli:${userInfo().username}`;
 }

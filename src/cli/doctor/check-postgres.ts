@@ -36,8 +36,8 @@ async function checkSchema(db: Tx): Promise<Finding> {
 }
 
 async function checkRole(db: Tx): Promise<Finding[]> {
-  const sql = `select to_regprocedure('sverka.create_merchant(text, text)') is not null
-    and has_function_privilege('sverka.create_merchant(text, text)', 'execute') as may`;
+  const sql = `select to_regprocedure('sverka.create_merchant(text, text, text, text)') is not null
+    and has_function_privilege('sverka.create_merchant(text, text, text, text)', 'execute') as may`;
   const [row] = await db.query<{ may: boolean }>(sql).catch(() => []);
   if (row?.may) return [ok('role', 'may do what an admin does')];
   const fix = 'Give the profile the console role’s URL: it reads everything and executes the admin’s functions.';

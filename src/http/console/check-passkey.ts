@@ -18,6 +18,7 @@ import {
 } from '../../db/passkeys.js';
 import type { SignedCall } from '../pages/call.js';
 import { sessionCookie } from '../pages/cookies.js';
+import { authorOf } from './author-of.js';
 import type { ConsoleDeps } from './console-deps.js';
 
 type Call = SignedCall<ConsoleDeps>;
@@ -90,7 +91,11 @@ export async function register(call: Call, text: string): Promise<boolean> {
   if (!checked?.verified) return false;
   const { id, publicKey, counter, transports = [] } = checked.registrationInfo.credential;
   const { deps, session } = call;
-  await addPasskey(deps.db, { userId: session.userId, id, publicKey: Buffer.from(publicKey), counter, transports });
+  await addPasskey(
+    deps.db,
+    { userId: session.userId, id, publicKey: Buffer.from(publicKey), counter, transports },
+    authorOf(call),
+  );
   return true;
 }
 

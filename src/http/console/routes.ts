@@ -22,6 +22,7 @@ import {
   removePasskeyAct,
 } from './pages/passkeys-page.js';
 import { searchPage } from './pages/search-page.js';
+import { setOfferAct, setPolicyAct, termsPage } from './pages/terms-page.js';
 import { tracePage } from './pages/trace-page.js';
 import {
   createLinkAct,
@@ -89,6 +90,10 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   read('/operator/merchants/:id', merchantPage, { names: 'merchant' }),
   act('/operator/merchants/:id/keys', createKeyAct, { names: 'merchant', roles: ADMINS }),
   act('/operator/keys/:id/revoke', revokeKeyAct, { names: 'key', roles: ADMINS }),
+
+  read('/operator/terms', termsPage),
+  act('/operator/terms/offers', setOfferAct, { roles: ADMINS }),
+  act('/operator/terms/policy', setPolicyAct, { roles: ADMINS }),
 
   read('/operator/passkeys', passkeysPage, { roles: APPROVERS }),
   act('/operator/passkeys', addPasskeyAct, { roles: APPROVERS }),

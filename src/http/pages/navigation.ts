@@ -41,6 +41,7 @@ export const OPERATOR_NAV: readonly NavSection[] = [
     title: 'section_setup',
     links: [
       { href: '/operator/merchants', word: 'nav_merchants' },
+      { href: '/operator/terms', word: 'nav_terms' },
       { href: '/operator/passkeys', word: 'nav_passkeys', roles: ['approver'] },
       { href: '/operator/users', word: 'nav_users', roles: ['admin', 'auditor'] },
     ],

@@ -22,6 +22,7 @@ import { Fresh, Moment } from '../../pages/parts/moment.js';
 import { Notice } from '../../pages/parts/notice.js';
 import { redirect, respond } from '../../pages/respond.js';
 import { oneOf, type View } from '../../pages/view.js';
+import { authorOf } from '../author-of.js';
 import type { ConsoleDeps } from '../console-deps.js';
 
 /** A merchant with its keys and what it has in the chosen book. */
@@ -36,15 +37,16 @@ export async function createKeyAct(call: SignedCall<ConsoleDeps>): Promise<Respo
   const book = oneOf(['live', 'test'], form.text('book'));
   const access = oneOf(['full', 'read_only'], form.text('access'));
   if (book === null || access === null) throw new PageError(422);
-  const { id, secret } = await createApiKey(deps.db, { merchantId: merchant.id, book, access });
+  const { id, secret } = await createApiKey(deps.db, { merchantId: merchant.id, book, access }, authorOf(call));
   deps.log.info('A key was made.', { user: session.userId, merchant_id: merchant.id, key_id: id, book });
   return show(call, merchant, secret);
 }
 
 /** Refuses a key from now on. */
-export async function revokeKeyAct({ deps, params, session }: SignedCall<ConsoleDeps>): Promise<Response> {
+export async function revokeKeyAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const { deps, params, session } = call;
   const key = (await findApiKeyListing(deps.db, params['id'] ?? '')) ?? notFound();
-  await revokeApiKey(deps.db, key.id);
+  await revokeApiKey(deps.db, key.id, authorOf(call));
   deps.log.info('A key was revoked.', { user: session.userId, merchant_id: key.merchantId, key_id: key.id });
   return redirect(`/operator/merchants/${key.merchantId}`);
 }
@@ -95,6 +97,7 @@ async function show(call: SignedCall<ConsoleDeps>, merchant: MerchantRecord, mad
           <a href={`/operator/issuances?${new URLSearchParams({ merchant: merchant.id }).toString()}`}>
             {view.t('nav_issuances')}
           </a>
+          <a href={`/operator/trace/${merchant.id}`}>{view.t('history')}</a>
         </div>
         {csrf === null ? null : <NewKey view={view} merchantId={merchant.id} csrf={csrf} />}
         <Keys view={view} keys={keys} csrf={csrf} />

@@ -8,6 +8,7 @@ import { PageError } from '../../pages/page-error.js';
 import { TextField } from '../../pages/parts/field.js';
 import { Form } from '../../pages/parts/form.js';
 import { redirect } from '../../pages/respond.js';
+import { authorOf } from '../author-of.js';
 import type { ConsoleDeps } from '../console-deps.js';
 
 /** Merchants; an admin makes one. */
@@ -30,10 +31,11 @@ export async function merchantsPage(call: SignedCall<ConsoleDeps>): Promise<Resp
   });
 }
 
-export async function createMerchantAct({ deps, form, session }: SignedCall<ConsoleDeps>): Promise<Response> {
+export async function createMerchantAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const { deps, form, session } = call;
   const name = form.text('name');
   if (!isMerchantName(name)) throw new PageError(422);
-  const id = await createMerchant(deps.db, name);
+  const id = await createMerchant(deps.db, name, authorOf(call));
   deps.log.info('A merchant was made.', { user: session.userId, merchant_id: id });
   return redirect(`/operator/merchants/${id}`);
 }

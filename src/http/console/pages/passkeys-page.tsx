@@ -9,6 +9,7 @@ import { Ago, Moment } from '../../pages/parts/moment.js';
 import { Notice } from '../../pages/parts/notice.js';
 import { redirect, respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
+import { authorOf } from '../author-of.js';
 import { askToApprove, askToRegister, register } from '../check-passkey.js';
 import type { ConsoleDeps } from '../console-deps.js';
 import { PasskeyPart } from '../step-up.js';
@@ -35,8 +36,9 @@ export async function addPasskeyAct(call: SignedCall<ConsoleDeps>): Promise<Resp
 }
 
 /** Takes one of the own passkeys away. */
-export async function removePasskeyAct({ deps, form, session }: SignedCall<ConsoleDeps>): Promise<Response> {
-  await removePasskey(deps.db, { userId: session.userId, id: form.text('passkey') });
+export async function removePasskeyAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const { deps, form, session } = call;
+  await removePasskey(deps.db, { userId: session.userId, id: form.text('passkey') }, authorOf(call));
   deps.log.info('A passkey was removed.', { user: session.userId });
   return redirect(AT);
 }

@@ -10,15 +10,16 @@ import { Form } from '../../pages/parts/form.js';
 import { Moment } from '../../pages/parts/moment.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
+import { authorOf } from '../author-of.js';
 import type { ConsoleDeps } from '../console-deps.js';
 
 /** Links the subject of the form to that person; answers why not, or null. */
 export async function linkSubject(call: SignedCall<ConsoleDeps>, userId: string): Promise<Word | null> {
-  const { deps, form, session } = call;
+  const { deps, form } = call;
   const provider = deps.identityProvider ?? notFound();
   try {
     const identity = { issuer: await provider.issuer(), subject: form.text('subject') };
-    await linkIdentity(deps.db, { ...identity, userId, by: `user:${session.userId}` });
+    await linkIdentity(deps.db, { ...identity, userId }, authorOf(call));
     return null;
   } catch (error) {
     if (error instanceof UniqueViolation) return 'identity_taken';
@@ -29,9 +30,10 @@ export async function linkSubject(call: SignedCall<ConsoleDeps>, userId: string)
 }
 
 /** Unlinks the identity of the form from that person. */
-export async function unlinkSubject({ deps, form, session }: SignedCall<ConsoleDeps>, userId: string): Promise<void> {
+export async function unlinkSubject(call: SignedCall<ConsoleDeps>, userId: string): Promise<void> {
+  const { deps, form } = call;
   const identity: Identity = { issuer: form.text('issuer'), subject: form.text('subject') };
-  await unlinkIdentity(deps.db, { ...identity, userId, by: `user:${session.userId}` });
+  await unlinkIdentity(deps.db, { ...identity, userId }, authorOf(call));
 }
 
 /** Who signs in as this person, and the forms of an admin; `problem` is why a subject was not linked. */

@@ -18,6 +18,7 @@ import { StateMark } from '../../pages/parts/state-mark.js';
 import { redirect, respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
+import { authorOf } from '../author-of.js';
 import type { ConsoleDeps } from '../console-deps.js';
 import { PasskeyTable } from './passkeys-page.js';
 import { linkSubject, UserIdentities, unlinkSubject } from './user-identities.js';
@@ -32,7 +33,7 @@ export async function setRolesAct(call: SignedCall<ConsoleDeps>): Promise<Respon
   const user = await userOf(call);
   const roles = call.form.texts('roles');
   if (roles.length === 0 || user.merchantId !== null) throw new PageError(422);
-  await setUserRoles(call.deps.db, user.id, roles).catch((error: unknown) => {
+  await setUserRoles(call.deps.db, { id: user.id, roles }, authorOf(call)).catch((error: unknown) => {
     throw error instanceof ConstraintViolation ? new PageError(422) : error;
   });
   return done(call, user, 'The roles of a person were changed.');
@@ -40,13 +41,17 @@ export async function setRolesAct(call: SignedCall<ConsoleDeps>): Promise<Respon
 
 export async function setDisabledAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const user = await userOf(call);
-  await setUserDisabled(call.deps.db, user.id, call.form.text('disabled') === 'yes');
+  await setUserDisabled(
+    call.deps.db,
+    { id: user.id, isDisabled: call.form.text('disabled') === 'yes' },
+    authorOf(call),
+  );
   return done(call, user, 'A person was disabled or enabled.');
 }
 
 export async function revokeSessionsAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const user = await userOf(call);
-  await revokeSessionsOf(call.deps.db, user.id);
+  await revokeSessionsOf(call.deps.db, user.id, authorOf(call));
   return done(call, user, 'The sessions of a person were ended.');
 }
 
@@ -55,7 +60,7 @@ export async function createLinkAct(call: SignedCall<ConsoleDeps>): Promise<Resp
   const { deps, session } = call;
   if (!deps.localLinks) notFound();
   const user = await userOf(call);
-  const token = (await createLoginLink(deps.db, user.login)) ?? notFound();
+  const token = (await createLoginLink(deps.db, user.login, authorOf(call))) ?? notFound();
   deps.log.info('A one-time link was made.', { user: session.userId, source: user.id });
   const pages = user.merchantId === null ? `${deps.origin}/operator` : `${deps.cabinetUrl}/cabinet`;
   return show(call, user, { link: `${pages}/sign-in?link=${token}` });
@@ -77,7 +82,7 @@ export async function unlinkIdentityAct(call: SignedCall<ConsoleDeps>): Promise<
 /** A lost one, which the person cannot remove alone. */
 export async function removePasskeyOfAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const user = await userOf(call);
-  await removePasskey(call.deps.db, { userId: user.id, id: call.form.text('passkey') });
+  await removePasskey(call.deps.db, { userId: user.id, id: call.form.text('passkey') }, authorOf(call));
   return done(call, user, 'A passkey of a person was removed.');
 }
 
@@ -127,6 +132,7 @@ async function show(
             name: 'col_merchant',
             value: user.merchantId && <a href={`/operator/merchants/${user.merchantId}`}>{user.merchantName}</a>,
           },
+          { name: 'timeline', value: <a href={`/operator/trace/${user.id}`}>{view.t('history')}</a> },
           { name: 'col_created', value: <Moment view={view} at={user.createdAt} /> },
         ]}
       />

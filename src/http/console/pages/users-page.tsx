@@ -11,6 +11,7 @@ import { CheckField, TextField } from '../../pages/parts/field.js';
 import { Form } from '../../pages/parts/form.js';
 import { redirect } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
+import { authorOf } from '../author-of.js';
 import type { ConsoleDeps } from '../console-deps.js';
 
 /** What a person of ours can be. */
@@ -35,12 +36,13 @@ export async function usersPage(call: SignedCall<ConsoleDeps>): Promise<Response
 }
 
 /** Makes a person of ours with some roles, or a requester of the merchant that is named. */
-export async function createUserAct({ deps, form, session }: SignedCall<ConsoleDeps>): Promise<Response> {
+export async function createUserAct(call: SignedCall<ConsoleDeps>): Promise<Response> {
+  const { deps, form, session } = call;
   const [login, merchantId] = [form.text('login'), form.text('merchant') || null];
   const roles = merchantId === null ? form.texts('roles') : ['requester'];
   const isPossible = isLogin(login) && roles.length > 0 && (merchantId === null || isId('merchant', merchantId));
   if (!isPossible) throw new PageError(422);
-  const id = await createUser(deps.db, { login, roles, merchantId }).catch((error: unknown) => {
+  const id = await createUser(deps.db, { login, roles, merchantId }, authorOf(call)).catch((error: unknown) => {
     if (error instanceof UniqueViolation) throw new PageError(409);
     throw error instanceof ConstraintViolation ? new PageError(422) : error;
   });

@@ -1,6 +1,7 @@
 /** Of timelines and postings; as shell-words.ts says. */
 export const TIMELINE_WORDS = {
   timeline: ['Timeline', 'Хронология'],
+  history: ['What was done to it', 'Что с этим делали'],
   newest_first: ['newest first', 'сначала новое'],
   timeline_cut: ['Of some kinds only the newest are shown.', 'Некоторых видов показаны только новейшие.'],
   tl_made: ['{kind} made: {name}', 'Создано ({kind}): {name}'],
