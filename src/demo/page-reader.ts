@@ -11,8 +11,8 @@ export interface PageAnswer {
 /** A person in front of pages, without a screen: reads them, and sends their forms. */
 export interface PageReader {
   get(path: string): Promise<PageAnswer>;
-  /** The form's token and what `form` says. */
-  post(path: string, form: Readonly<Record<string, string>>): Promise<PageAnswer>;
+  /** The form's token, what `form` says, and a file where the form takes one. */
+  post(path: string, form: Readonly<Record<string, string>>, file?: File): Promise<PageAnswer>;
 }
 
 /** Signs that person in by a fresh one-time link, and leaves another for whoever comes after the story. */
@@ -21,7 +21,7 @@ export async function signInAt(run: StoryRun, user: string): Promise<PageReader>
   if (!login) throw new Error(`the run has no login for ${user}`);
   await commandLine('users', 'login-link', user, '--yes');
   const link = new URL(readFileSync(login.linkFile, 'utf8').trim());
-  const reader = createReader(link.origin);
+  const reader = createPageReader(link.origin);
   await reader.get(link.pathname + link.search);
   const opened = await reader.post(link.pathname, { link: link.searchParams.get('link') ?? '' });
   if (opened.status !== 303) throw new Error(`${user} could not sign in: ${opened.status}`);
@@ -34,7 +34,8 @@ export function fieldOf({ text }: PageAnswer, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
 }
 
-function createReader(origin: string): PageReader {
+/** Pages of that origin, with the cookies and the token that they gave. */
+export function createPageReader(origin: string): PageReader {
   const cookies = new Map<string, string>();
   let csrf = '';
   const send = async (path: string, init: RequestInit): Promise<PageAnswer> => {
@@ -50,7 +51,11 @@ function createReader(origin: string): PageReader {
   };
   return {
     get: (path) => send(path, {}),
-    post: (path, form) =>
-      send(path, { method: 'POST', body: new URLSearchParams({ csrf, ...form }), headers: { origin } }),
+    post(path, form, file) {
+      const body = new FormData();
+      for (const [name, value] of Object.entries({ csrf, ...form })) body.append(name, value);
+      if (file) body.append('file', file);
+      return send(path, { method: 'POST', body, headers: { origin } });
+    },
   };
 }

@@ -27,7 +27,7 @@ export interface TestBrowser {
   readonly cookies: Map<string, string>;
   get(path: string, headers?: Record<string, string>): Promise<TestPage>;
   /** `csrf` is that of its session unless the form names one. */
-  post(path: string, form?: Record<string, string>, headers?: Record<string, string>): Promise<TestPage>;
+  post(path: string, form?: Record<string, string> | FormData, headers?: Record<string, string>): Promise<TestPage>;
   signIn(login: string): Promise<TestPage>;
 }
 
@@ -140,7 +140,7 @@ function createBrowser(of: { audience: Audience; origin: string; fetch: Fetch; t
       send(
         new Request(`${origin}${path}`, {
           method: 'POST',
-          body: new URLSearchParams({ csrf, ...form }),
+          body: form instanceof FormData ? withToken(form, csrf) : new URLSearchParams({ csrf, ...form }),
           headers: { cookie: cookie(), origin, 'sec-fetch-site': 'same-origin', ...headers },
         }),
       ),
@@ -150,6 +150,11 @@ function createBrowser(of: { audience: Audience; origin: string; fetch: Fetch; t
     },
   };
   return browser;
+}
+
+function withToken(form: FormData, csrf: string): FormData {
+  form.append('csrf', csrf);
+  return form;
 }
 
 function keep(cookies: Map<string, string>, set: string): void {
