@@ -5,6 +5,7 @@ import { balanceBenchmark } from './benchmarks/balance.js';
 import { depositBenchmark } from './benchmarks/deposit.js';
 import { hotBenchmark } from './benchmarks/hot.js';
 import { issuanceBenchmark } from './benchmarks/issuance.js';
+import { pagesBenchmark } from './benchmarks/pages.js';
 import { postBenchmark } from './benchmarks/post.js';
 import { reconcileBenchmark } from './benchmarks/reconcile.js';
 import type { BenchContext, Benchmark, Size } from './support/benchmark.js';
@@ -20,6 +21,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   depositBenchmark,
   issuanceBenchmark,
   reconcileBenchmark,
+  pagesBenchmark,
 ];
 const ROUNDS = { small: 5, full: 9 } as const;
 const USAGE = `npm run bench -- [name …] [--size small|full] [--json FILE] [--check-costs]

@@ -1,10 +1,9 @@
-import type pg from 'pg';
 import { readBalances } from '../../src/db/accounts.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf, type Tx } from '../../src/db/transaction.js';
 import { readWallet } from '../../src/db/wallets.js';
 import type { BenchContext, Benchmark, Cost } from '../support/benchmark.js';
-import { openPurses, type Purse } from '../support/ledger.js';
+import { fillPurse, openPurses, type Purse } from '../support/ledger.js';
 import { countRoundTrips } from '../support/round-trips.js';
 import { compare, type Round } from '../support/rounds.js';
 import type { BenchDatabase } from '../support/servers.js';
@@ -71,7 +70,7 @@ async function openJournal(context: BenchContext, entries: number): Promise<Jour
   const [purse] = await openPurses(worker, 1);
   if (!purse) throw new Error('The accounts were not opened.');
   context.say(`balance: writing ${shortNumber(entries)} movements`);
-  await fill(owner, { purse, entries });
+  await fillPurse(owner, { purse, entries });
   await owner.end();
   return {
     database,
@@ -83,26 +82,6 @@ async function openJournal(context: BenchContext, entries: number): Promise<Jour
       await database.drop();
     },
   };
-}
-
-async function fill(owner: pg.Pool, { purse, entries }: { purse: Purse; entries: number }): Promise<void> {
-  await owner.query(
-    `insert into ledger.movement (key, body_hash, book, merchant_id, kind, subject_type, subject_id, generation)
-     select sha256(('key ' || n)::bytea), sha256(('body ' || n)::bytea), 'live', $1, 'deposit_credit', 'deposit',
-       'dep_00000000000000000000000000', 0
-     from generate_series(1, $2::int) n`,
-    [purse.merchantId, entries],
-  );
-  await owner.query(
-    `insert into ledger.entry (account_id, seq, movement_id, amount, balance)
-     select x.account_id, m.seq, m.id, x.sign, x.sign * m.seq
-     from (select id, row_number() over (order by id) as seq from ledger.movement) m
-       cross join (values ($1::bigint, -1), ($2::bigint, 1)) x(account_id, sign)
-     order by m.seq, x.account_id`,
-    [purse.clearing, purse.wallet],
-  );
-  await owner.query('vacuum (analyze) ledger.movement, ledger.entry, ledger.account');
-  await owner.query('checkpoint');
 }
 
 /** A read that answers what stands there; null when it does not look. */

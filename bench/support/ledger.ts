@@ -33,6 +33,30 @@ export async function openPurses(pool: pg.Pool, count: number): Promise<Purse[]>
   }));
 }
 
+/** Writes so many credits of one minor unit into an empty purse: rows alone, as `post` would have left them. */
+export async function fillPurse(
+  owner: pg.Pool,
+  { purse, entries }: { readonly purse: Purse; readonly entries: number },
+): Promise<void> {
+  await owner.query(
+    `insert into ledger.movement (key, body_hash, book, merchant_id, kind, subject_type, subject_id, generation)
+     select sha256(('key ' || n)::bytea), sha256(('body ' || n)::bytea), 'live', $1, 'deposit_credit', 'deposit',
+       'dep_00000000000000000000000000', 0
+     from generate_series(1, $2::int) n`,
+    [purse.merchantId, entries],
+  );
+  await owner.query(
+    `insert into ledger.entry (account_id, seq, movement_id, amount, balance)
+     select x.account_id, m.seq, m.id, x.sign, x.sign * m.seq
+     from (select id, row_number() over (order by id) as seq from ledger.movement) m
+       cross join (values ($1::bigint, -1), ($2::bigint, 1)) x(account_id, sign)
+     order by m.seq, x.account_id`,
+    [purse.clearing, purse.wallet],
+  );
+  await owner.query('vacuum (analyze) ledger.movement, ledger.entry, ledger.account');
+  await owner.query('checkpoint');
+}
+
 let credits = 0;
 
 /** A credit of one minor unit with two legs, and a key that none had before. */

@@ -1,6 +1,7 @@
 import type { DepositRecord } from '../contracts/deposit.js';
 import { DEPOSIT_SELECT, type DepositRow, toDepositRecord } from './deposits.js';
-import { createWhere, type Filters } from './lists.js';
+import type { Filters } from './lists.js';
+import { narrowToEach, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
 
 /**
@@ -10,20 +11,12 @@ import type { Tx } from './transaction.js';
 export async function listAllDeposits(
   db: Tx,
   filters: Filters,
-  page: { readonly limit: number; readonly after: string | null },
+  page: Pick<SortedPage, 'limit' | 'after'>,
 ): Promise<DepositRecord[]> {
-  const where = createWhere();
-  where.add(() => 'true');
-  for (const [column, values] of Object.entries(filters)) {
-    if (values?.length) where.add((p) => `${column} = any (${p(values)}::text[])`);
-  }
-  if (page.after !== null) {
-    where.add((p) => `(d.created_at, d.id) < (select created_at, id from sverka.deposit where id = ${p(page.after)})`);
-  }
-  const rows = await db.query<DepositRow>(
-    `${DEPOSIT_SELECT} where ${where.sql()}
-      order by d.created_at desc, d.id desc limit ${where.parameter(page.limit + 1)}`,
-    where.params,
-  );
+  const from = { select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' };
+  const rows = await readSorted<DepositRow>(db, from, {
+    page: { ...page, by: 'd.created_at', descending: true },
+    narrow: (where) => narrowToEach(where, filters),
+  });
   return rows.map(toDepositRecord);
 }

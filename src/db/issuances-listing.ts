@@ -1,6 +1,7 @@
 import type { IssuanceRecord } from '../contracts/card.js';
 import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
-import { createWhere, type Filters } from './lists.js';
+import type { Filters } from './lists.js';
+import { narrowToEach, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
 
 /** What waits for a person: nobody knows whether a card was made, or the issuer contradicts what was asked for. */
@@ -14,24 +15,17 @@ export const WAITS_FOR_PERSON = "(i.state = 'unknown' or i.flag is not null or i
 export async function listAllIssuances(
   db: Tx,
   of: { readonly filters: Filters; readonly waiting: boolean },
-  page: { readonly limit: number; readonly after: string | null },
+  page: Pick<SortedPage, 'limit' | 'after'>,
 ): Promise<IssuanceRecord[]> {
-  const where = createWhere();
-  where.add(() => (of.waiting ? WAITS_FOR_PERSON : 'true'));
-  for (const [column, values] of Object.entries(of.filters)) {
-    if (values?.length) where.add((p) => `${column} = any (${p(values)}::text[])`);
-  }
-  const [beyond, direction] = of.waiting ? ['>', 'asc'] : ['<', 'desc'];
-  if (page.after !== null) {
-    where.add(
-      (p) => `(i.created_at, i.id) ${beyond} (select created_at, id from sverka.issuance where id = ${p(page.after)})`,
-    );
-  }
-  const rows = await db.query<IssuanceRow>(
-    `select ${ISSUANCE_COLUMNS} from sverka.issuance i where ${where.sql()}
-      order by i.created_at ${direction}, i.id ${direction} limit ${where.parameter(page.limit + 1)}`,
-    where.params,
-  );
+  const select = `select ${ISSUANCE_COLUMNS} from sverka.issuance i`;
+  const from = { select, table: 'sverka.issuance', alias: 'i' };
+  const rows = await readSorted<IssuanceRow>(db, from, {
+    page: { ...page, by: 'i.created_at', descending: !of.waiting },
+    narrow(where) {
+      if (of.waiting) where.add(() => WAITS_FOR_PERSON);
+      narrowToEach(where, of.filters);
+    },
+  });
   return rows.map(toIssuanceRecord);
 }
 

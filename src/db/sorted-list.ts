@@ -1,4 +1,4 @@
-import { createWhere, type Where } from './lists.js';
+import { createWhere, type Filters, type Where } from './lists.js';
 import type { Tx } from './transaction.js';
 
 /** What a list reads from: columns and joins, the table of its rows and its alias there. */
@@ -47,6 +47,13 @@ export async function readSorted<Row extends object>(
 /** Adds `column = value` for a value that is set. */
 export function narrowTo(where: Where, column: string, value: string | undefined): void {
   if (value !== undefined) where.add((p) => `${column} = ${p(value)}`);
+}
+
+/** Adds `column in (values)` for each column that has some. */
+export function narrowToEach(where: Where, filters: Filters): void {
+  for (const [column, values] of Object.entries(filters)) {
+    if (values?.length) where.add((p) => `${column} = any (${p(values)}::text[])`);
+  }
 }
 
 /** Adds a period of days, both included, in UTC. */

@@ -1,5 +1,6 @@
 import type { WithdrawalRecord } from '../contracts/withdrawal.js';
-import { createWhere, type Filters } from './lists.js';
+import type { Filters } from './lists.js';
+import { narrowToEach, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
 import { toWithdrawalRecord, WITHDRAWAL_COLUMNS, type WithdrawalRow } from './withdrawals.js';
 
@@ -10,22 +11,13 @@ import { toWithdrawalRecord, WITHDRAWAL_COLUMNS, type WithdrawalRow } from './wi
 export async function listAllWithdrawals(
   db: Tx,
   filters: Filters,
-  page: { readonly limit: number; readonly after: string | null },
+  page: Pick<SortedPage, 'limit' | 'after'>,
 ): Promise<WithdrawalRecord[]> {
-  const where = createWhere();
-  where.add(() => 'true');
-  for (const [column, values] of Object.entries(filters)) {
-    if (values?.length) where.add((p) => `${column} = any (${p(values)}::text[])`);
-  }
-  if (page.after !== null) {
-    where.add(
-      (p) => `(w.created_at, w.id) < (select created_at, id from sverka.withdrawal where id = ${p(page.after)})`,
-    );
-  }
-  const rows = await db.query<WithdrawalRow>(
-    `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w where ${where.sql()}
-      order by w.created_at desc, w.id desc limit ${where.parameter(page.limit + 1)}`,
-    where.params,
-  );
+  const select = `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`;
+  const from = { select, table: 'sverka.withdrawal', alias: 'w' };
+  const rows = await readSorted<WithdrawalRow>(db, from, {
+    page: { ...page, by: 'w.created_at', descending: true },
+    narrow: (where) => narrowToEach(where, filters),
+  });
   return rows.map(toWithdrawalRecord);
 }

@@ -101,11 +101,6 @@ describe('a notification', () => {
     ['no id', '{"type":"deposit.changed","object_id":"cdp_1"}', 'no_event_id'],
     ['no object', '{"event_id":"cev_no","type":"deposit.changed"}', 'no_object_id'],
     ['another type', '{"event_id":"cev_type","type":"card.changed","object_id":"cdp_1"}', 'unknown_type'],
-    [
-      'a subject that nobody follows',
-      '{"event_id":"cev_pay","type":"payout.changed","object_id":"cpo_1"}',
-      'unknown_subject',
-    ],
   ])('signed, with %s, is stored and parked, answered 200, and nudges nobody', async (_name, body, reason) => {
     expect((await relay.post(body)).status).toBe(200);
     expect((await relay.post(body)).status).toBe(200);

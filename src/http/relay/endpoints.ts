@@ -40,7 +40,7 @@ const READERS: Readonly<Record<ProviderConfig['provider'], WebhookReader>> = {
     verify: verifyCustodyWebhook,
     name: nameCustodySubject,
     mask: maskCustodyWebhook,
-    subjects: ['deposit'],
+    subjects: ['deposit', 'payout'],
   },
   issuer: {
     verify: verifyIssuerWebhook,
