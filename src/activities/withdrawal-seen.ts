@@ -54,7 +54,8 @@ export function withdrawalSeen(
 ): WithdrawalSeen {
   const { state, merchantId, flag, route, needsOperator } = record;
   const waitsForPeople = state === 'requested' || (state === 'approved' && route === 'manual');
-  return { state, merchantId, reason: flag ?? reasonOf(record), route, needsOperator: needsOperator || waitsForPeople, ...then };
+  const reason = flag ?? reasonOf(record);
+  return { state, merchantId, reason, route, needsOperator: needsOperator || waitsForPeople, ...then };
 }
 
 /** What a person wrote stays in the database: a history keeps words of ours alone. */
