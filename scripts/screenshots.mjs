@@ -47,6 +47,7 @@ try {
 }
 
 async function request(page) {
+  await page.check('input[name=target]');
   await page.fill('#amount', '3');
   await page.click('main form button[type=submit]');
   await page.waitForURL(/withdrawals\/wd_/);
