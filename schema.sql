@@ -1700,7 +1700,7 @@ begin
   end if;
   if before.state = 'failed' then
     -- Given back, and paid after all: taken back, for ever once.
-    if said in ('broadcast', 'completed') and before.payout_ref is null then
+    if said in ('broadcast', 'completed') then
       w.state := 'found_late'; w.reason := 'paid_after_failure'; w.needs_operator := true;
       operations := array['take_back', 'fee'];
       perform sverka.raise_alert('withdrawal:' || w.id, 'found_late', w.book, 'withdrawal', w.id,

@@ -221,6 +221,18 @@ describe('a payout by the custodian', () => {
     expect([await state(id), await wallet()]).toEqual(['found_late', 79_000_000n]);
   });
 
+  test('declared failed, shown as queued and paid only then, it is taken back, once', async () => {
+    const id = await approved();
+    await submit(id);
+    await submit(id, 'another run');
+    expect(await decided(id, 'fail', { by: it.operator })).toBe('applied: fail');
+    await read(id, { payout: { ...PAID, status: 'queued' }, transfer: null });
+    expect([await state(id), await wallet()]).toEqual(['failed', 100_000_000n]);
+    await read(id, {});
+    await read(id, {});
+    expect([await state(id), await wallet()]).toEqual(['found_late', 79_000_000n]);
+  });
+
   test('that was asked for cannot be cancelled, and one that is shown cannot be declared failed', async () => {
     const id = await approved();
     await submit(id);
