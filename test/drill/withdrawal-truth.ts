@@ -12,6 +12,9 @@ import type { WorkerWorld } from '../support/worker-world.js';
 import { resultOf } from './result-of.js';
 import { oneAccount } from './with-worker.js';
 
+const LATE_LOOKS = 100;
+const LATE_LOOK_MS = 100;
+
 export async function startWithdrawals({ temporal }: WorkerWorld, asked: readonly Asked[]): Promise<void> {
   for (const { id, merchantId } of asked) {
     await nudgeWithdrawal(temporal, { book: 'live', id, merchantId, traceId: newTraceId() });
@@ -78,12 +81,19 @@ export async function payoutsOfOurs(world: WorkerWorld): Promise<string[]> {
 }
 
 /** A process that was away may pay what a person gave up meanwhile: the look that follows it for a month finds that. */
-async function lookLate({ owner, deps }: WorkerWorld): Promise<void> {
+async function lookLate(world: WorkerWorld): Promise<void> {
+  const { owner, deps } = world;
   const { rows } = await owner.query<{ id: string }>(
     `select id from sverka.withdrawal where state = 'failed' and reason = 'declared_failed'`,
   );
   const { providerReadPayout } = createPayoutActivities(oneAccount(deps));
   for (const { id } of rows) {
-    await providerReadPayout({ id, runId: 'late', traceId: newTraceId(), looks: 0, told: 0 });
+    // One that is shown as queued is paid in a moment, and taken back then.
+    for (let looks = 0; looks < LATE_LOOKS; looks += 1) {
+      await providerReadPayout({ id, runId: 'late', traceId: newTraceId(), looks: 0, told: 0 });
+      const { state, payoutRef } = await readWithdrawal(world.tx, id);
+      if (state !== 'failed' || payoutRef === null) break;
+      await pause(LATE_LOOK_MS);
+    }
   }
 }
