@@ -3,7 +3,7 @@ import { z } from 'zod';
 /** As domain/books.ts says; named here again because a configuration knows nothing but its own text. */
 const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
-const PROVIDERS = ['custody', 'issuer'] as const;
+const PROVIDERS = ['custody', 'issuer', 'pert'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
 
 /** One account at one provider; it serves one book (R21). */
@@ -102,6 +102,9 @@ const schema = z.object({
   SVERKA_WITHDRAWAL_REMINDER: duration('4h'),
   SVERKA_WITHDRAWAL_ESCALATION: duration('1d'),
   SVERKA_PAGE_TURN: duration('5s'),
+  SVERKA_BALANCE_CHECK_INTERVAL: duration('5m'),
+  SVERKA_BALANCE_RECHECK_INTERVAL: duration('15s'),
+  SVERKA_BALANCE_DIFFERENCE_CHECKS: count(3),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
   SVERKA_FAULT_INTERVAL: duration('5s'),
   SVERKA_FAULT_INTERVAL_MAX: duration('10m'),
@@ -214,6 +217,11 @@ function temporalEnvOf(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
+/** Our name of an account: a mirrored one is shown to merchants beside those of other providers. */
+function accountOf(provider: ProviderName, book: ProviderConfig['book']): string {
+  return provider === 'pert' ? `pert-${book === 'live' ? 'main' : 'test'}` : `main-${book}`;
+}
+
 /** `SVERKA_<LIVE|TEST>_<PROVIDER>_{URL,API_KEY,WEBHOOK_SECRETS}`: all three or none. */
 function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; problems: string[] } {
   const found: ProviderConfig[] = [];
@@ -231,7 +239,7 @@ function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; probl
       if (webhookSecrets.some((secret) => secret.length < WEBHOOK_SECRET_CHARACTERS_MIN)) {
         problems.push(`${prefix}_WEBHOOK_SECRETS: each needs at least ${WEBHOOK_SECRET_CHARACTERS_MIN} characters`);
       }
-      found.push({ provider, book, account: `main-${book}`, url: url ?? '', apiKey: apiKey ?? '', webhookSecrets });
+      found.push({ provider, book, account: accountOf(provider, book), url: url ?? '', apiKey: apiKey ?? '', webhookSecrets });
     }
   }
   return { found, problems };

@@ -16,6 +16,7 @@ export const ID_PREFIXES = {
   withdrawal: 'wd',
   withdrawalDestination: 'wdd',
   withdrawalProof: 'wdp',
+  balanceCheck: 'bchk',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',
@@ -87,6 +88,11 @@ export function withdrawalWorkflowId(input: { book: string; id: string }): strin
   return `withdrawal:${input.book}:${input.id}`;
 }
 
+/** Id of the standing workflow that mirrors the balances of an account. */
+export function balanceSyncWorkflowId(input: { book: string; account: string }): string {
+  return `balance-sync:${input.book}:${input.account}`;
+}
+
 /** Id of the schedule that asks again about every issuance which waits. */
 export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
   return `issuance-reconcile:${input.book}:${input.provider}`;
@@ -112,6 +118,7 @@ export function providerTaskQueue(taskQueue: string, provider: string): string {
 
 /** Every workflow there is, by the name that Temporal keeps; a bundle without one of them is refused at start. */
 export const WORKFLOW_NAMES = [
+  'balanceSync',
   'cardChange',
   'cardLoad',
   'deposit',
