@@ -9,8 +9,8 @@ const TEXTS: ReadonlySet<string> = new Set(['event', 'id', 'status', 'currency',
 
 /**
  * JSON text of Pert's without card numbers and security codes, and with its facts as they were. What is stored is read
- * again, and one long number in ten passes for a card number: so versions, amounts and balances stay, and so does a name
- * that the schema would take. A number elsewhere that is masked becomes a string, and the text stays JSON.
+ * again, and one long number in ten passes for a card number: so versions, amounts and balances stay, and so does a
+ * name that the schema would take. A number elsewhere that is masked becomes a string, and the text stays JSON.
  */
 export function maskPertText(text: string): string {
   let member = '';

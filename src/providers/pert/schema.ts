@@ -4,7 +4,7 @@ import { namesCardNumber } from '../../domain/card-numbers.js';
 import { isPlainText, isProviderId, plainDecimalOf } from '../strict-json.js';
 import { maskPertText } from './mask-pert-text.js';
 
-/** One side of a transaction. Amounts are decimal strings in the currency's own unit, as reported and never negative. */
+/** One side of a transaction. Amounts are decimal strings in the currency's unit, as reported and never negative. */
 export interface PertSide {
   readonly address: string;
   /** What this version changed on this side: zero for a mere change of status. */
@@ -27,8 +27,8 @@ export interface PertTransaction {
 }
 
 /**
- * A transaction of a page, or why it could not be read: `reason` names the member and never its value, `raw` is the item
- * as JSON text of at most 16 384 characters without card numbers, from which it can be read again after a fix.
+ * A transaction of a page, or why it could not be read: `reason` names the member and never its value, `raw` is the
+ * item as JSON text of at most 16 384 characters without card numbers, from which it can be read again after a fix.
  */
 export type PertItem =
   | { readonly ok: true; readonly transaction: PertTransaction }
