@@ -43,8 +43,8 @@ export function wholeNumberOf(value: unknown, max: number): number | null {
 }
 
 /**
- * A decimal that is not negative, as a string of the grammar or as a JSON number, in plain digits: `25.00` stays `25.00`,
- * and the number `1e-7` is `0.0000001`. Null for anything else, and for what takes more than 60 characters.
+ * A decimal that is not negative, as a string of the grammar or as a JSON number, in plain digits: `25.00` stays as it
+ * is, and the number `1e-7` is `0.0000001`. Null for anything else, and for what takes more than 60 characters.
  */
 export function plainDecimalOf(value: unknown): string | null {
   const text = value instanceof LosslessNumber ? withoutExponent(value.value) : value;
@@ -109,8 +109,10 @@ function scanStructure(text: string): StrictJsonRefusal | { hasProto: boolean } 
 
 // Escapes are undone, so that "\u0061" and "a" are one name.
 function memberName(token: string): string | null {
+  const end = token.lastIndexOf('"');
+  if (!token.includes('\\')) return token.slice(1, end);
   try {
-    const name: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+    const name: unknown = JSON.parse(token.slice(0, end + 1));
     return typeof name === 'string' ? name : null;
   } catch {
     return null;

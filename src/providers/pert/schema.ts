@@ -97,7 +97,8 @@ const snapshotSchema = z.object({
 
 /**
  * One transaction; unknown members are ignored, known ones checked. Null is an answer, absence is not: a transaction
- * without `from` may have moved money there all the same. Not by zod, which takes three times as long: there are millions.
+ * without `from` may have moved money there all the same. Not by zod, which takes three times as long: there are
+ * millions.
  */
 export function parsePertTransaction(body: unknown): Parsed<PertTransaction> {
   try {

@@ -41,24 +41,24 @@ export function createJournal(start: number): Journal {
   const chunks: (Chunk | undefined)[] = [];
   let last = start;
   let min = start;
-  const slotOf = (position: number): readonly [Chunk, number] => {
-    const index = position - start - 1;
-    const number = Math.floor(index / CHUNK);
+  const slotOf = (position: number) => (position - start - 1) % CHUNK;
+  const chunkOf = (position: number): Chunk => {
+    const number = Math.floor((position - start - 1) / CHUNK);
     const chunk = chunks[number] ?? newChunk();
     chunks[number] = chunk;
-    return [chunk, index % CHUNK];
+    return chunk;
   };
   return {
     last: () => last,
     min: () => min,
     append(entry) {
       last += 1;
-      write(...slotOf(last), entry);
+      write(chunkOf(last), slotOf(last), entry);
       return last;
     },
     at(position) {
       if (position <= min || position > last) throw new RangeError(`The journal has no entry at ${position}.`);
-      return read(...slotOf(position));
+      return read(chunkOf(position), slotOf(position));
     },
     retain(keep) {
       min = Math.max(min, last - keep);
@@ -84,10 +84,15 @@ function write(chunk: Chunk, slot: number, entry: JournalEntry): void {
   places[3 * slot + 2] = entry.to;
   statuses[slot] = entry.status;
   times[slot] = entry.createdAt;
-  for (const [index, value] of [entry.amount, entry.fromBalance, entry.toBalance].entries()) {
-    money[WORDS * slot + 2 * index] = BigInt.asUintN(64, value);
-    money[WORDS * slot + 2 * index + 1] = value >> 64n;
-  }
+  writeWide(money, WORDS * slot, entry.amount);
+  writeWide(money, WORDS * slot + 2, entry.fromBalance);
+  writeWide(money, WORDS * slot + 4, entry.toBalance);
+}
+
+/** 128 bits: what is stored of a bigint is its lower half. */
+function writeWide(money: BigUint64Array, index: number, value: bigint): void {
+  money[index] = value;
+  money[index + 1] = value >> 64n;
 }
 
 function read({ places, statuses, money, times }: Chunk, slot: number): JournalEntry {

@@ -44,16 +44,15 @@ export function createLedger(start: number, salt = inventSalt()): Ledger {
 export function moveMoney(ledger: Ledger, move: Move): { first: number; last: number } {
   refuseWhatIsNotThere(ledger, move);
   const { from, to, currency, amount, held } = move;
-  const account = (list: readonly string[] | null, turn: number) => {
-    const address = list?.[turn % list.length];
-    return address === undefined ? null : ledger.accounts.of(address, currency);
-  };
+  const numbersOf = (list: readonly string[] | null) =>
+    list?.map((address) => ledger.accounts.of(address, currency).number) ?? [0];
+  const [givers, takers] = [numbersOf(from), numbersOf(to)];
   const first = ledger.journal.last() + 1;
   for (let turn = 0; turn < (move.count ?? 1); turn += 1) {
     const hold = {
       transaction: ledger.transactions,
-      from: account(from, turn)?.number ?? 0,
-      to: account(to, turn)?.number ?? 0,
+      from: givers[turn % givers.length] ?? 0,
+      to: takers[turn % takers.length] ?? 0,
       amount,
       createdAt: Date.now(),
     };

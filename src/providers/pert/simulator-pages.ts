@@ -67,7 +67,7 @@ export function textOfPage(ledger: Ledger, { after, last }: PageBounds, fault: O
   }
   const hasMore = last < ledger.journal.last();
   const stated = fault?.fault === 'lying_more' ? (fault.own.value ?? !hasMore) : hasMore;
-  return `{"items":[${items.join(',')}]${textOfNext(last, fault)},"has_more":${String(stated)}}`;
+  return `{"items":[${items.join(',')}]${textOfNext(last, fault)},"has_more":${JSON.stringify(stated)}}`;
 }
 
 function textOfNext(last: number, fault: OwnFault | null): string {
