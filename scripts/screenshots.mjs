@@ -7,21 +7,26 @@ import { tsImport } from 'tsx/esm/api';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const folder = resolve(root, 'docs/assets');
-const { productFolder } = await tsImport('../test/support/running-product.ts', import.meta.url);
+const { eventually, productFolder } = await tsImport('../test/support/running-product.ts', import.meta.url);
 const { openBrowser } = await tsImport('../test/support/browser.ts', import.meta.url);
 
 const PICTURES = [
-  ['operator', '/operator', 'operator-home'],
-  ['operator', '/operator/withdrawals', 'operator-withdrawals'],
-  ['operator', 'first withdrawal', 'operator-withdrawal'],
-  ['operator', '/operator/issuances', 'operator-issuances'],
   ['requester', '/cabinet', 'cabinet-wallet'],
   ['requester', '/cabinet/withdrawals/new', 'cabinet-request'],
+  ['approver', '/operator', 'operator-home'],
+  ['approver', '/operator/withdrawals', 'operator-withdrawals'],
+  ['approver', 'first withdrawal', 'operator-withdrawal'],
+  ['approver', '/operator/issuances', 'operator-issuances'],
 ];
+
+/** Of the story, each with such a line at its end. */
+const CHAPTERS = 3;
+const STORY_MS = 300_000;
 
 mkdirSync(folder, { recursive: true });
 const product = productFolder();
 const running = await product.start([]);
+await eventually('the story is over', () => running.output().split('expectations held').length > CHAPTERS, STORY_MS);
 const browser = await openBrowser();
 try {
   const pages = new Map();
@@ -31,12 +36,21 @@ try {
     if (path.startsWith('/')) await page.goto(new URL(path, page.url()).href);
     else await page.click('tbody a[href^="/operator/withdrawals/wd_"]');
     await page.screenshot({ path: `${folder}/${name}.png` });
+    // So that something waits for the approver.
+    if (name === 'cabinet-request') await request(page);
     process.stdout.write(`docs/assets/${name}.png\n`);
   }
 } finally {
   await browser.close();
   await running.stop();
   product.remove();
+}
+
+async function request(page) {
+  await page.check('input[name=target]');
+  await page.fill('#amount', '3');
+  await page.click('main form button[type=submit]');
+  await page.waitForURL(/withdrawals\/wd_/);
 }
 
 async function signIn(login) {

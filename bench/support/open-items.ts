@@ -58,7 +58,7 @@ async function writeWithdrawals(owner: pg.Pool, merchantId: string): Promise<voi
   await owner.query(
     `insert into sverka.withdrawal (id, book, merchant_id, request_key, asset, amount, fee_amount, network,
        destination_id, address, requested_by, expires_at, movement_ids, state, actor)
-     select sverka.new_id('wd'), $5, $1, 'bench-request-' || n, 'USDT-TRC20', 1000000, 0, 'tron', $2, 'TBench', $3,
+     select sverka.new_id('wd'), $5, $1, 'bench-request-' || lpad(n::text, 8, '0'), 'USDT-TRC20', 1000000, 0, 'tron', $2, 'TBench', $3,
        clock_timestamp() + interval '1 day', '{mov_00000000000000000000000000}', 'requested', 'bench'
      from generate_series(1, $4::int) n`,
     [merchantId, destination, user, REQUESTED, CUSTODY.book],

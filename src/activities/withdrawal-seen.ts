@@ -52,9 +52,16 @@ export function withdrawalSeen(
   record: WithdrawalRecord,
   then: Pick<WithdrawalSeen, 'next' | 'waitMs'>,
 ): WithdrawalSeen {
-  const { state, merchantId, flag, reason, route, needsOperator } = record;
+  const { state, merchantId, flag, route, needsOperator } = record;
   const waitsForPeople = state === 'requested' || (state === 'approved' && route === 'manual');
-  return { state, merchantId, reason: flag ?? reason, route, needsOperator: needsOperator || waitsForPeople, ...then };
+  const reason = flag ?? reasonOf(record);
+  return { state, merchantId, reason, route, needsOperator: needsOperator || waitsForPeople, ...then };
+}
+
+/** What a person wrote stays in the database: a history keeps words of ours alone. */
+function reasonOf({ state, reason }: WithdrawalRecord): string | null {
+  const isOurs = state !== 'rejected' && (state !== 'cancelled' || reason === 'by_merchant' || reason === 'expired');
+  return isOurs ? reason : 'by_decision';
 }
 
 /** A reminder, an escalation, then the end of its time. */

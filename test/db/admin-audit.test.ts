@@ -118,7 +118,7 @@ test('an admin sets terms of withdrawals on their page, which leads to what was 
   const lines = await added();
   expect(lines.map((line) => line.split(' > ')[1]?.split(' user:')[0])).toEqual([
     expect.stringMatching(
-      /^USDT-TRC20 on tron: fee 1000000, smallest 2500000, two approvals from 1000000000, by custody v[0-9]+ offer_set$/,
+      /^USDT-TRC20 on tron: fee 1000000, smallest 2500000, two approvals from 1000000000, by custody v\d+ offer_set$/,
     ),
     expect.stringMatching(/^cooling-off 05:00:00, expires after 48:00:00 v[0-9]+ policy_set$/),
   ]);

@@ -201,7 +201,9 @@ describe('keys', () => {
     expect(await cli.json(['keys', 'revoke', String(id), '--yes'])).toEqual(revoked);
     expect((await cli.run('keys', 'revoke', String(id))).stdout).toContain('revoked before');
     const trace = await cli.json(['trace', String(id)]);
-    expect((trace['items'] as { kind: string }[]).map(({ kind }) => kind)).toEqual(['api_key', 'api_key_revoked']);
+    expect((trace['items'] as { kind: string }[]).map(({ kind }) => kind)).toEqual([
+      ...['api_key', 'move', 'api_key_revoked', 'move'],
+    ]);
   });
 
   it('revoke of a key that is not there ends with 3, and a key itself is not taken and not repeated', async () => {

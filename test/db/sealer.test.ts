@@ -5,6 +5,9 @@ import { queriesOf } from '../../src/db/transaction.js';
 import { type DepositWorld, type MadeAddress, openDepositWorld } from '../support/deposit-world.js';
 import { eventually } from '../support/simulated-custody.js';
 
+/** Of the merchant one, of its address two. */
+const MADE = 3;
+
 let world: DepositWorld;
 let at: MadeAddress;
 
@@ -80,8 +83,8 @@ async function brokenAt(pool: pg.Pool): Promise<string | null> {
 it('numbers movements, events and audit rows without a gap, and a second run numbers nothing', async () => {
   await credited();
   await credited();
-  // Four audit rows and three events a deposit, one movement, and the two rows of the address.
-  expect((await sealUntil(10)).sealed).toBe(2 * (4 + 3 + 1) + 2);
+  // Four audit rows and three events a deposit, one movement, and the rows of merchant and address.
+  expect((await sealUntil(MADE + 2 * 4)).sealed).toBe(MADE + 2 * (4 + 3 + 1));
   expect(await sealAll()).toBe(0);
   for (const kind of ['movement', 'event', 'audit']) {
     const { rows } = await world.owner.query(
@@ -93,9 +96,9 @@ it('numbers movements, events and audit rows without a gap, and a second run num
 
 it('a position is handed out in pieces as in one', async () => {
   for (let n = 0; n < 4; n += 1) await credited();
-  expect((await sealUntil(18, 3)).turns).toBeGreaterThan(3);
+  expect((await sealUntil(MADE + 4 * 4, 3)).turns).toBeGreaterThan(3);
   expect((await sealedAudit()).map(({ position }) => Number(position))).toEqual(
-    Array.from({ length: 18 }, (_, n) => n + 1),
+    Array.from({ length: MADE + 4 * 4 }, (_, n) => n + 1),
   );
   expect(await brokenAt(world.owner)).toBeNull();
 });
@@ -105,12 +108,12 @@ it('what an open transaction wrote comes later, and nothing slips in behind a po
   const open = await openBirth();
   // Written and committed while the other, which is older, is still open.
   await credited();
-  await sealUntil(2 + 4);
+  await sealUntil(MADE + 4);
   const before = await sealedAudit();
-  expect(before).toHaveLength(2 + 4);
+  expect(before).toHaveLength(MADE + 4);
   await open.client.query('commit');
   open.client.release();
-  await sealUntil(2 + 4 + 1 + 4);
+  await sealUntil(MADE + 4 + 1 + 4);
   const after = await sealedAudit();
   expect(after.slice(0, before.length)).toEqual(before);
   expect(after[before.length]?.subject).toBe(open.id);
@@ -118,7 +121,7 @@ it('what an open transaction wrote comes later, and nothing slips in behind a po
 });
 
 it('what was committed after it had looked comes after what was open when it looked', async () => {
-  await sealUntil(2);
+  await sealUntil(MADE);
   const open = await openBirth();
   await credited();
   // Holds the sealer between its look at the open transactions and its look at the rows.
@@ -138,7 +141,7 @@ it('what was committed after it had looked comes after what was open when it loo
   await gate.query('commit');
   gate.release();
   await sealing;
-  await sealUntil(2 + 1 + 4 + 4);
+  await sealUntil(MADE + 1 + 4 + 4);
   const subjects = (await sealedAudit()).map(({ subject }) => subject);
   const { rows } = await world.owner.query<{ id: string }>('select id from sverka.deposit where provider_ref = $1', [
     ref,
@@ -154,13 +157,13 @@ it('without the horizon a younger commit would come before an older one: the hor
   const guard = 'a.xid < pg_snapshot_xmin(horizon)';
   expect(rows[0]?.text).toContain(guard);
   await world.owner.query((rows[0]?.text ?? '').replace(guard, 'true'));
-  await sealUntil(2);
+  await sealUntil(MADE);
   const open = await openBirth();
   const ref = await credited();
-  await sealUntil(2 + 4);
+  await sealUntil(MADE + 4);
   await open.client.query('commit');
   open.client.release();
-  await sealUntil(2 + 4 + 1);
+  await sealUntil(MADE + 4 + 1);
   const { rows: younger } = await world.owner.query('select id from sverka.deposit where provider_ref = $1', [ref]);
   const subjects = (await sealedAudit()).map(({ subject }) => subject);
   expect(subjects.indexOf(open.id)).toBeGreaterThan(subjects.indexOf(younger[0]?.id));
@@ -176,20 +179,20 @@ it('two sealers at once number every row once', async () => {
   });
   const sealed = (await Promise.all(sealers)).reduce((sum, each) => sum + each, 0);
   await two.end();
-  expect(sealed + (await sealUntil(42)).sealed).toBe(10 * (4 + 3 + 1) + 2);
-  expect(await sealedAudit()).toHaveLength(42);
+  expect(sealed + (await sealUntil(MADE + 10 * 4)).sealed).toBe(MADE + 10 * (4 + 3 + 1));
+  expect(await sealedAudit()).toHaveLength(MADE + 10 * 4);
   expect(await brokenAt(world.owner)).toBeNull();
 });
 
 it('the chain shows a row that a superuser changed, and one that was taken away', async () => {
   await credited();
-  await sealUntil(6);
+  await sealUntil(MADE + 4);
   expect(await brokenAt(world.owner)).toBeNull();
   await world.owner.query('alter table sverka.audit disable trigger all');
   await world.owner.query(
     `update sverka.audit set actor = 'user:somebody' where id = (select max(id) - 2 from sverka.audit)`,
   );
-  expect(await brokenAt(world.owner)).toBe('4');
+  expect(await brokenAt(world.owner)).toBe('5');
   await world.owner.query(
     `update sverka.audit set actor = 'worker:custody' where id = (select max(id) - 2 from sverka.audit)`,
   );
@@ -198,7 +201,7 @@ it('the chain shows a row that a superuser changed, and one that was taken away'
 
 it('after a restore into a cluster whose transaction numbers are smaller it goes on numbering', async () => {
   await credited();
-  await sealUntil(6);
+  await sealUntil(MADE + 4);
   // As after a restore: what is there has numbers that this cluster has not reached yet, some of it unsealed.
   await credited();
   for (const [schema, table] of [
@@ -213,10 +216,10 @@ it('after a restore into a cluster whose transaction numbers are smaller it goes
   await world.owner.query(
     `update sverka.seal_mark set sealed_before = (sealed_before::text::bigint + 4000000000)::text::xid8`,
   );
-  expect((await sealUntil(10)).sealed).toBe(8);
+  expect((await sealUntil(MADE + 2 * 4)).sealed).toBe(8);
   await credited();
-  expect((await sealUntil(14)).sealed).toBe(8);
+  expect((await sealUntil(MADE + 3 * 4)).sealed).toBe(8);
   expect(await sealAll()).toBe(0);
-  expect(await sealedAudit()).toHaveLength(14);
+  expect(await sealedAudit()).toHaveLength(MADE + 3 * 4);
   expect(await brokenAt(world.owner)).toBeNull();
 });

@@ -106,7 +106,7 @@ test.each([
   expect(await state()).toBe('submitted');
 });
 
-test('a picture that would fill the memory of whoever opens it is kept as the bytes it is, and never opened', async () => {
+test('a picture that would fill the memory of who opens it is kept as the bytes it is, and never opened', async () => {
   const file = bomb();
   const before = process.memoryUsage().rss;
   const answer = await complete(file, { name: 'payout.png', type: 'image/png' });

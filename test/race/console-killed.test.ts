@@ -15,8 +15,8 @@ import { startSweep } from '../support/worker-inbox.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 const SETTINGS = { SVERKA_SWEEP_INTERVAL: '100ms', SVERKA_SWEEP_GRACE: '1ms', SVERKA_SWEEP_LEASE: '300ms' };
-const COMPLETE = { choice: 'complete', reason: 'paid at the bank' };
 const PROOF = new File(['%PDF-1.7'], 'payout.pdf', { type: 'application/pdf' });
+const COMPLETE = { choice: 'complete', reason: 'paid at the bank', file: PROOF };
 const APPROVE = { choice: 'approve', route: 'manual', reason: 'known to us' };
 
 let world: WorkerWorld;
@@ -74,11 +74,18 @@ async function openConsole(userId: string, of: { deaf?: boolean } = {}): Promise
   return { process, person };
 }
 
+interface Form {
+  readonly choice: string;
+  readonly reason: string;
+  readonly route?: string;
+  readonly file?: File;
+}
+
 const record = (id: string) => readWithdrawal(queriesOf(it.owner), id);
 const stands = (id: string, state: string) => eventually(async () => (await record(id)).state === state);
 const at = (id: string) => `/operator/withdrawals/${id}`;
 
-async function decide(person: PageReader, id: string, form: Readonly<Record<string, string>>, file?: File) {
+async function decide(person: PageReader, id: string, { file, ...form }: Form) {
   const page = await person.get(at(id));
   const bound = { stage: fieldOf(page, 'stage'), seen: fieldOf(page, 'seen') };
   return person.post(`${at(id)}/decisions`, { ...bound, ...form }, file);
@@ -135,7 +142,7 @@ describe.each([
     const id = await submitted();
     const killed = await openConsole(it.operator);
     const held = await holdUp(table);
-    const sent = decide(killed.person, id, COMPLETE, PROOF).catch(() => 'cut off');
+    const sent = decide(killed.person, id, COMPLETE).catch(() => 'cut off');
     await eventually(held.waiting);
     killed.process.signal('SIGKILL');
     expect(await sent).toBe('cut off');
@@ -149,7 +156,7 @@ describe.each([
   });
 });
 
-test('the console, killed behind the decision and before anybody is told, has decided: the sweep finds it', async () => {
+test('the console, killed behind the decision, before anybody is told, has decided: the sweep finds it', async () => {
   const id = await it.request({ amount: 3_000_000n });
   const { process, person } = await openConsole(it.approver, { deaf: true });
   const sent = decide(person, id, APPROVE).catch(() => 'cut off');
@@ -168,7 +175,7 @@ test('the console, killed behind the decision and before anybody is told, has de
 async function decideUntil(person: PageReader, id: string, state: string): Promise<void> {
   await eventually(async () => {
     if ((await record(id)).state === state) return true;
-    await decide(person, id, COMPLETE, PROOF);
+    await decide(person, id, COMPLETE);
     return false;
   });
 }

@@ -18,7 +18,7 @@ const MEMBERS = [
   ...['cardholderId', 'cardId', 'issuanceId', 'loadId', 'runId', 'after', 'number'],
   // Words of ours.
   ...['asset', 'book', 'code', 'method', 'network', 'outcome', 'path', 'reason', 'settlementAsset', 'settlementMode'],
-  ...['state', 'type', 'product', 'next', 'kind'],
+  ...['state', 'type', 'product', 'next', 'kind', 'route'],
   // Minor units, as text.
   ...['load', 'amount'],
   // Times and spans.
@@ -37,7 +37,7 @@ const MEMBERS = [
     'more',
     'needsOperator',
   ],
-  ...['pages', 'tries', 'unmatched', 'unreadable', 'generation', 'read'],
+  ...['pages', 'tries', 'unmatched', 'unreadable', 'generation', 'read', 'told'],
   // Parts, and the one sentence: what a refusal says to the merchant, in our own words.
   ...['closed', 'request', 'refusal', 'resource', 'detail', 'accepted', 'resumed', 'seen'],
 ];
