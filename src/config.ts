@@ -217,8 +217,8 @@ function temporalEnvOf(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-/** Our name of an account: a mirrored one is shown to merchants beside those of other providers. */
-function accountOf(provider: ProviderName, book: ProviderConfig['book']): string {
+/** Our name of an account: a mirrored one is shown to merchants, where there is no other word for the provider. */
+export function accountOf(provider: ProviderName, book: ProviderConfig['book']): string {
   return provider === 'pert' ? `pert-${book === 'live' ? 'main' : 'test'}` : `main-${book}`;
 }
 
@@ -239,7 +239,14 @@ function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; probl
       if (webhookSecrets.some((secret) => secret.length < WEBHOOK_SECRET_CHARACTERS_MIN)) {
         problems.push(`${prefix}_WEBHOOK_SECRETS: each needs at least ${WEBHOOK_SECRET_CHARACTERS_MIN} characters`);
       }
-      found.push({ provider, book, account: accountOf(provider, book), url: url ?? '', apiKey: apiKey ?? '', webhookSecrets });
+      found.push({
+        provider,
+        book,
+        account: accountOf(provider, book),
+        url: url ?? '',
+        apiKey: apiKey ?? '',
+        webhookSecrets,
+      });
     }
   }
   return { found, problems };

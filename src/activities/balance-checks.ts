@@ -35,10 +35,7 @@ export type BalanceStep =
   | { readonly kind: 'ended'; readonly result: BalanceCheckResult };
 
 /** The next step towards the end of a check: its snapshot, a page, or the comparison. Null: none is due. */
-export async function takeBalanceStep(
-  deps: ActivityDeps,
-  key: BalanceSourceKey,
-): Promise<BalanceStep | null> {
+export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey): Promise<BalanceStep | null> {
   const db = queriesOf(deps.pool);
   const source = await inTransaction(deps.pool, (tx) => lockBalanceSource(tx, key));
   const check = await findOpenCheck(db, source.id);
@@ -156,7 +153,7 @@ async function end(
 ): Promise<void> {
   const { source, check, result, differing, differences, action } = of;
   const { SVERKA_BALANCE_CHECK_INTERVAL, SVERKA_BALANCE_RECHECK_INTERVAL } = deps.config;
-  const done = action === 'accepted' || action === 'rebased' ? [action] as const : [];
+  const done = action === 'accepted' || action === 'rebased' ? ([action] as const) : [];
   await endBalanceCheck(tx, {
     ...{ id: check.id, result, currencies: differing, consecutive: of.counted ?? 0 },
     actions: [...check.actions, ...(check.actions.includes('backfilled') ? (['compared'] as const) : []), ...done],
@@ -198,7 +195,10 @@ export async function failBalanceCheck(deps: ActivityDeps, key: BalanceSourceKey
       const source = await lockBalanceSource(tx, key);
       const check = await findOpenCheck(tx, source.id);
       const nextCheckMs = deps.config.SVERKA_BALANCE_RECHECK_INTERVAL;
-      await noteBalanceAction(tx, { ...{ sourceId: source.id, nextCheckMs, differences: source.differences }, action: 'failed' });
+      await noteBalanceAction(tx, {
+        ...{ sourceId: source.id, nextCheckMs, differences: source.differences },
+        action: 'failed',
+      });
       if (check === null) return;
       const { id, actions } = check;
       await endBalanceCheck(tx, { id, result: 'failed', actions, currencies: [], consecutive: source.differences });

@@ -11,8 +11,8 @@ import {
 import { retrying } from '../db/retrying.js';
 import { lockCursor, moveCursor, type SourceKey } from '../db/sources.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
-import { compareCursors } from '../providers/pert/cursor.js';
 import type { PertChanges } from '../providers/pert/client.js';
+import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent } from '../telemetry/trace.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -79,9 +79,7 @@ async function readTowards(
   { check, position }: { readonly check: OpenBalanceCheck; readonly position: string },
 ): Promise<{ page: Page; limit: number } | 'too_old' | null> {
   const read = (limit: number) =>
-    deps
-      .pert(key)
-      .readChanges({ sinceCursor: position, limit }, { traceparent: makeTraceparent(check.traceId) });
+    deps.pert(key).readChanges({ sinceCursor: position, limit }, { traceparent: makeTraceparent(check.traceId) });
   const fits = ({ nextCursor }: Page) => nextCursor === null || compareCursors(nextCursor, check.snapshot.cursor) <= 0;
   const whole = await read(PAGE_LIMIT);
   if (whole.tooOld) return 'too_old';

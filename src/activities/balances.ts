@@ -1,9 +1,9 @@
 import type { BalanceDrain, BalanceSyncInput, BalanceTurn } from '../contracts/messages.js';
 import { askBalanceCheck, lockBalanceSource, mirrorTransactions } from '../db/balance-mirror.js';
+import { selectTold } from '../db/balance-told.js';
 import { lockWaiting, markDone, type WaitingRow } from '../db/inbox.js';
 import { retrying } from '../db/retrying.js';
 import { inTransaction, queriesOf } from '../db/transaction.js';
-import { selectTold } from '../db/balance-told.js';
 import { ProviderError } from '../providers/errors.js';
 import { readPertNotification } from '../providers/pert/webhook.js';
 import { newTraceId } from '../telemetry/trace.js';
@@ -46,7 +46,11 @@ export function createBalanceActivities(deps: ActivityDeps) {
         const good = read.flatMap(({ row, notification }) => (notification.ok ? [{ row, ...notification }] : []));
         const bad = read.flatMap(({ row, notification }) => (notification.ok ? [] : [row]));
         if (good.length > 0) {
-          const mirrored = await apply(input, good.map(({ row }) => row), good.map(({ transaction }) => transaction));
+          const mirrored = await apply(
+            input,
+            good.map(({ row }) => row),
+            good.map(({ transaction }) => transaction),
+          );
           drained.moved += mirrored.moved;
           drained.stale += mirrored.stale;
         }

@@ -1,19 +1,19 @@
 import type pg from 'pg';
 import type { Config } from '../config.js';
 import type {
+  BalanceSyncInput,
   CardChangeInput,
   CardLoadInput,
   DepositAddressInput,
   DepositInput,
   IssuanceInput,
-  BalanceSyncInput,
   WithdrawalInput,
 } from '../contracts/messages.js';
 import type { AccountOf } from '../providers/create-providers.js';
 import type { CustodyClient } from '../providers/custody/client.js';
 import type { IssuerClient } from '../providers/issuer/client.js';
-import type { PertClient } from '../providers/pert/client.js';
 import type { KeyProvider } from '../providers/keys/key-provider.js';
+import type { PertClient } from '../providers/pert/client.js';
 import type { Log } from '../telemetry/log.js';
 
 /** What activities are given by the worker: connections, never another activity. */

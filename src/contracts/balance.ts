@@ -67,9 +67,7 @@ export const balanceCheckSchema = z.object({
   trigger: z.enum(['timer', 'webhook_gap', 'operator', 'first_load']),
   result: z.enum(['equal', 'healed', 'differs', 'rebased', 'failed']).nullable(),
   actions: z.array(z.enum(['compared', 'backfilled', 'accepted', 'rebased'])),
-  currencies: z.array(
-    z.object({ currency: z.string(), ours: decimal, theirs: decimal, difference: decimal }),
-  ),
+  currencies: z.array(z.object({ currency: z.string(), ours: decimal, theirs: decimal, difference: decimal })),
   changes_read: z.number(),
   consecutive_differences: z.number(),
   started_at: z.string(),

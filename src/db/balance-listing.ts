@@ -1,6 +1,6 @@
 import type { BalanceCheckRecord, BalanceRecord } from '../contracts/balance.js';
-import { createWhere, type Scope } from './lists.js';
-import { narrowTo } from './sorted-list.js';
+import { addPeriod, createWhere, type Filters, type Page, type Scope } from './lists.js';
+import { narrowTo, narrowToEach } from './sorted-list.js';
 import type { Tx } from './transaction.js';
 
 /** What a reader asks for; `merchantId` null sees the sources of all. */
@@ -8,7 +8,9 @@ export interface BalancesAsked {
   readonly book: Scope['book'];
   readonly merchantId: string | null;
   readonly by: 'currency' | 'address';
-  readonly filters: Readonly<{ source?: string; currency?: string; address?: string; stale?: boolean }>;
+  /** By column; several values are OR. */
+  readonly filters: Filters;
+  readonly stale: boolean | undefined;
   /** `position` of the last row of the page before. */
   readonly after: string | null;
   readonly limit: number;
@@ -29,21 +31,23 @@ const ADDRESSES = `select s.account || ' ' || b.address || ' ' || b.currency as 
 
 /** Balances of the mirror, in the order of source, address and currency; one more than `limit` when there is more. */
 export async function listBalances(db: Tx, asked: BalancesAsked): Promise<BalanceRecord[]> {
-  const { by, filters, after } = asked;
+  const { by, stale, after } = asked;
   const where = createWhere();
   where.add((p) => `s.book = ${p(asked.book)}`);
   narrowTo(where, 's.merchant_id', asked.merchantId ?? undefined);
-  narrowTo(where, 's.account', filters.source);
-  narrowTo(where, 'b.currency', filters.currency);
+  narrowToEach(where, asked.filters);
   const order = by === 'address' ? ['s.account', 'b.address', 'b.currency'] : ['s.account', 'b.currency'];
-  if (by === 'address') {
-    narrowTo(where, 'b.address', filters.address);
-    if (filters.stale !== undefined) where.add((p) => `(b.resets < s.resets) = ${p(filters.stale)}`);
-  } else if (filters.stale === true) {
-    where.add(() => 'false');
-  }
+  // What the provider states of a currency is never stale: it was read as a whole.
+  const isStale = by === 'address' ? 'b.resets < s.resets' : 'false';
+  if (stale !== undefined) where.add((p) => `(${isStale}) = ${p(stale)}`);
   if (after !== null) {
-    where.add((p) => `(${order.join(', ')}) > (${after.split(' ').map((part) => p(part)).join(', ')})`);
+    where.add(
+      (p) =>
+        `(${order.join(', ')}) > (${after
+          .split(' ')
+          .map((part) => p(part))
+          .join(', ')})`,
+    );
   }
   return db.query<BalanceRecord>(
     `${by === 'address' ? ADDRESSES : CURRENCIES} where ${where.sql()} order by ${order.join(', ')}
@@ -63,16 +67,14 @@ export async function listBalanceChecks(
   asked: {
     readonly book: Scope['book'];
     readonly merchantId: string | null;
-    readonly filters: Readonly<{ source?: string; result?: string }>;
-    readonly after: string | null;
-    readonly limit: number;
-  },
+    readonly filters: Filters;
+  } & Page,
 ): Promise<BalanceCheckRecord[]> {
   const where = createWhere();
   where.add((p) => `s.book = ${p(asked.book)}`);
   narrowTo(where, 's.merchant_id', asked.merchantId ?? undefined);
-  narrowTo(where, 's.account', asked.filters.source);
-  narrowTo(where, 'c.result', asked.filters.result);
+  narrowToEach(where, asked.filters);
+  addPeriod(where, 'c.started_at', asked);
   const after = asked.after;
   if (after !== null) {
     where.add((p) => `(c.started_at, c.id) < (select started_at, id from sverka.balance_check where id = ${p(after)})`);
@@ -84,10 +86,14 @@ export async function listBalanceChecks(
 }
 
 /** The check of that id, of a source of that merchant; null where there is none. */
-export async function findBalanceCheck(db: Tx, of: Scope & { readonly id: string }): Promise<BalanceCheckRecord | null> {
-  const [row] = await db.query<BalanceCheckRecord>(
-    `${CHECKS} where c.id = $1 and s.book = $2 and s.merchant_id = $3`,
-    [of.id, of.book, of.merchantId],
-  );
+export async function findBalanceCheck(
+  db: Tx,
+  of: Scope & { readonly id: string },
+): Promise<BalanceCheckRecord | null> {
+  const [row] = await db.query<BalanceCheckRecord>(`${CHECKS} where c.id = $1 and s.book = $2 and s.merchant_id = $3`, [
+    of.id,
+    of.book,
+    of.merchantId,
+  ]);
   return row ?? null;
 }

@@ -1,4 +1,5 @@
 import type { BalanceSide, BalanceTransaction, StatedBalance } from '../domain/balance.js';
+import { type Author, authorArguments } from './author.js';
 import type { Tx } from './transaction.js';
 
 /** One of our accounts at a provider of balances. */
@@ -68,7 +69,8 @@ export async function mirrorTransactions(
   transactions: readonly BalanceTransaction[],
 ): Promise<Mirrored> {
   if (transactions.length === 0) return NOTHING;
-  const side = (name: 'from' | 'to', member: keyof BalanceSide) => transactions.map((each) => each[name]?.[member] ?? null);
+  const side = (name: 'from' | 'to', member: keyof BalanceSide) =>
+    transactions.map((each) => each[name]?.[member] ?? null);
   const [row] = await tx.query<Mirrored>(
     'select * from sverka.mirror_transactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
     [
@@ -76,7 +78,7 @@ export async function mirrorTransactions(
       transactions.map(({ id }) => id),
       transactions.map(({ status }) => status),
       transactions.map(({ currency }) => currency),
-      transactions.map(({ version }) => String(version)),
+      transactions.map(({ balanceVersion }) => String(balanceVersion)),
       ...[side('from', 'address'), side('from', 'amount'), side('from', 'balance')],
       ...[side('to', 'address'), side('to', 'amount'), side('to', 'balance')],
       transactions.map(({ createdAt }) => createdAt),
@@ -108,10 +110,27 @@ export async function moveBalanceBase(
   await tx.query('select sverka.move_balance_base($1, $2, $3)', [of.sourceId, of.cursor, of.isReset]);
 }
 
+/** Says whose the balances of an account are (the console's door). */
+export async function assignBalanceSource(
+  db: Tx,
+  of: BalanceSourceKey & { readonly merchantId: string | null },
+  by: Author,
+): Promise<void> {
+  await db.query('select sverka.assign_balance_source($1, $2, $3, $4, $5, $6)', [
+    ...[of.book, of.provider, of.account, of.merchantId],
+    ...authorArguments(by),
+  ]);
+}
+
 /** Notes when it is looked at next, and what was done last. */
 export async function noteBalanceAction(
   tx: Tx,
-  of: { readonly sourceId: number; readonly action: string; readonly differences: number; readonly nextCheckMs: number },
+  of: {
+    readonly sourceId: number;
+    readonly action: string;
+    readonly differences: number;
+    readonly nextCheckMs: number;
+  },
 ): Promise<void> {
   await tx.query(
     `update sverka.balance_source set last_action = $2, differences = $3, asked = null, checked_at = clock_timestamp(),

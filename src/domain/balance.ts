@@ -13,7 +13,7 @@ export interface BalanceTransaction {
   readonly status: string;
   readonly currency: string;
   /** Grows with every snapshot of an address: the key of order. */
-  readonly version: bigint;
+  readonly balanceVersion: bigint;
   readonly from: BalanceSide | null;
   readonly to: BalanceSide | null;
   readonly createdAt: string;

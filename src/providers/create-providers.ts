@@ -1,8 +1,8 @@
 import type { Config, ProviderName } from '../config.js';
 import { assertCreatesDeclared, type CreateDeclarations } from './creates.js';
 import { CUSTODY_CREATES, type CustodyClient, createCustodyClient } from './custody/client.js';
-import { createPertClient, PERT_CREATES, type PertClient } from './pert/client.js';
 import { createIssuerClient, ISSUER_CREATES, type IssuerClient } from './issuer/client.js';
+import { createPertClient, PERT_CREATES, type PertClient } from './pert/client.js';
 
 /** Which account of a provider is meant: `{book: 'live', account: 'main-live'}`. */
 export interface AccountOf {

@@ -1,7 +1,7 @@
 import type { ProviderConfig } from '../../config.js';
 import { maskCustodyWebhook, nameCustodySubject, verifyCustodyWebhook } from '../../providers/custody/webhook.js';
-import { maskPertWebhook, namePertSubject, verifyPertWebhook } from '../../providers/pert/webhook.js';
 import { maskIssuerWebhook, nameIssuerSubject, verifyIssuerWebhook } from '../../providers/issuer/webhook.js';
+import { maskPertWebhook, namePertSubject, verifyPertWebhook } from '../../providers/pert/webhook.js';
 
 /** What a verified body names; a parked one is stored for a person. */
 export type NamedDelivery =

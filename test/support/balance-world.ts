@@ -1,0 +1,160 @@
+import { createHash } from 'node:crypto';
+import type pg from 'pg';
+import { takeBalanceStep } from '../../src/activities/balance-checks.js';
+import { createBalanceActivities } from '../../src/activities/balances.js';
+import type { ActivityDeps } from '../../src/activities/deps.js';
+import { loadConfig } from '../../src/config.js';
+import type { BalanceSourceKey } from '../../src/db/balance-mirror.js';
+import { acceptDeliveries } from '../../src/db/inbox.js';
+import { createPool } from '../../src/db/pool.js';
+import { queriesOf, type Tx } from '../../src/db/transaction.js';
+import { createProviders } from '../../src/providers/create-providers.js';
+import { namePertSubject } from '../../src/providers/pert/webhook.js';
+import { silentLog } from '../../src/telemetry/log.js';
+import { newTraceId } from '../../src/telemetry/trace.js';
+import { eventually, TEST_SECRET } from './simulated-custody.js';
+import { type SimulatedPert, startSimulatedPert } from './simulated-pert.js';
+import { openTestDatabase, type TestDatabase } from './test-database.js';
+import { testKeyring } from './test-keyring.js';
+
+export const SOURCE: BalanceSourceKey = { book: 'live', provider: 'pert', account: 'pert-main' };
+
+/** The mirror's activities over a database and a simulated Pert of its own; a test decides what happens when. */
+export interface BalanceWorld {
+  readonly database: TestDatabase;
+  readonly owner: pg.Pool;
+  readonly tx: Tx;
+  readonly pert: SimulatedPert;
+  readonly deps: ActivityDeps;
+  /** Money moves there; answers nothing, for what the webhooks say comes when `webhooks` is called. */
+  move(body: object): Promise<void>;
+  /** What Pert has notified since the last call, once all of it is there; not delivered yet. */
+  webhooks(): Promise<ToldWebhook[]>;
+  /** Stored by the relay's door. */
+  deliver(told: readonly ToldWebhook[]): Promise<void>;
+  drain(): Promise<void>;
+  /** A check from its snapshot to its end; answers its result. */
+  check(): Promise<string>;
+  /** Our sums, and what is known of each address. */
+  sums(): Promise<Record<string, string>>;
+  addresses(): Promise<Record<string, string>>;
+  /** The same as the provider has it. */
+  theirSums(): Promise<Record<string, string>>;
+  theirAddresses(): Promise<Record<string, string>>;
+  close(): Promise<void>;
+}
+
+export interface ToldWebhook {
+  readonly deliveryId: string;
+  readonly body: Buffer;
+}
+
+export async function openBalanceWorld(settings: Readonly<Record<string, string>> = {}): Promise<BalanceWorld> {
+  const [database, pert] = await Promise.all([openTestDatabase(), startSimulatedPert()]);
+  const config = loadConfig({
+    DATABASE_URL: database.urlFor('worker'),
+    SVERKA_LIVE_PERT_URL: pert.url,
+    SVERKA_LIVE_PERT_API_KEY: 'live-key',
+    SVERKA_LIVE_PERT_WEBHOOK_SECRETS: TEST_SECRET,
+    ...settings,
+  });
+  const owner = createPool(database.url, { max: 2, applicationName: 'test' });
+  const pool = createPool(config.DATABASE_URL, { max: 4, applicationName: 'test-worker' });
+  const providers = createProviders(config);
+  const nobody = async () => undefined;
+  const deps = {
+    ...{ pool, config, log: silentLog, ...providers, keys: testKeyring().keys },
+    ...{ nudgeBalances: nobody, nudgeWithdrawal: nobody },
+  } as unknown as ActivityDeps;
+  const tx = queriesOf(owner);
+  const activities = createBalanceActivities(deps);
+  let heard = 0;
+  const table = async (sql: string) => {
+    const rows = await tx.query<{ name: string; value: string }>(sql);
+    return Object.fromEntries(rows.map(({ name, value }) => [name, value]));
+  };
+  return {
+    ...{ database, owner, tx, pert, deps },
+    async move(body) {
+      await pert.drive('POST', '/_sim/transactions', body);
+    },
+    async webhooks() {
+      await eventually(async () => (await pert.truth()).webhooks.every(({ attempts }) => attempts.length > 0));
+      const told = pert.liveHooks.received.slice(heard);
+      heard = pert.liveHooks.received.length;
+      return told.map(({ headers, body }) => ({
+        deliveryId: String(headers['x-webhook-event-id']),
+        body: Buffer.from(body),
+      }));
+    },
+    async deliver(told) {
+      if (told.length === 0) return;
+      await acceptDeliveries(
+        tx,
+        told.map(({ deliveryId, body }) => {
+          const named = namePertSubject(body, new Headers({ 'x-webhook-event-id': deliveryId }));
+          if ('parked' in named) throw new Error(`A webhook of the simulator is parked: ${named.parked}`);
+          return {
+            ...{ provider: 'pert', endpoint: SOURCE.account, book: SOURCE.book, deliveryId, body, parkedReason: null },
+            ...{ eventType: named.eventType, subject: named.subject, traceId: newTraceId() },
+            bodyHash: createHash('sha256').update(body).digest(),
+          };
+        }),
+      );
+    },
+    async drain() {
+      await activities.databaseDrainBalances(SOURCE);
+    },
+    async check() {
+      await owner.query('update sverka.balance_source set next_check_at = clock_timestamp()');
+      for (;;) {
+        const step = await takeBalanceStep(deps, SOURCE);
+        if (step === null) return 'not due';
+        if (step.kind === 'ended') return step.result;
+      }
+    },
+    sums: () =>
+      table(
+        `select currency as name, trim_scale(base + moved)::text as value from sverka.balance_currency
+          where base + moved <> 0`,
+      ),
+    addresses: () =>
+      table(
+        `select address || ' ' || currency as name, trim_scale(balance)::text as value from sverka.balance_address
+          where balance <> 0`,
+      ),
+    async theirSums() {
+      const { currencies } = await pert.live.readCurrencies();
+      return Object.fromEntries(
+        currencies.flatMap(({ currency, balance }) => (Number(balance) === 0 ? [] : [[currency, plain(balance)]])),
+      );
+    },
+    async theirAddresses() {
+      const { objects } = await pert.truth();
+      const addresses = (objects['addresses'] ?? []) as unknown as TrueAddress[];
+      return Object.fromEntries(
+        addresses
+          .filter(({ book, balance }) => book === 'live' && Number(balance) !== 0)
+          .map(({ address, currency, balance }) => [`${address} ${currency}`, plain(String(balance))]),
+      );
+    },
+    async close() {
+      await providers.close();
+      await Promise.all([owner.end(), pool.end()]);
+      await pert.close();
+      await database.close();
+    },
+  };
+}
+
+interface TrueAddress {
+  readonly book: string;
+  readonly address: string;
+  readonly currency: string;
+  readonly balance: string;
+}
+
+/** As `trim_scale` writes it. */
+function plain(decimal: string): string {
+  return decimal.includes('.') ? decimal.replace(/0+$/, '').replace(/\.$/, '') : decimal;
+}
