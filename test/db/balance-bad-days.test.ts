@@ -1,5 +1,6 @@
 import { takeBalanceStep } from '../../src/activities/balance-checks.js';
-import { type BalanceWorld, openBalanceWorld, SOURCE, type ToldWebhook } from '../support/balance-world.js';
+import { type BalanceWorld, openBalanceWorld, SOURCE } from '../support/balance-world.js';
+import type { ToldWebhook } from '../support/pert-webhooks.js';
 
 let world: BalanceWorld;
 beforeEach(async () => {
@@ -17,6 +18,13 @@ const alerts = async () =>
     ({ kind }) => kind,
   );
 const fault = (body: object) => world.pert.drive('POST', '/_sim/faults', body);
+/** A test whose fault was met by nobody has shown nothing. */
+async function wasMet(id: string): Promise<void> {
+  const { faults } = (await world.pert.drive('GET', '/_sim/faults')) as unknown as {
+    faults: { id: string; hits: number }[];
+  };
+  expect(faults.find((each) => each.id === id)?.hits).toBeGreaterThan(0);
+}
 const CHANGES = { method: 'GET', path: '/transactions/changes' };
 
 async function agrees(): Promise<void> {
@@ -103,6 +111,7 @@ describe('a page', () => {
     expect(await world.check()).toBe('equal');
     await move('1');
     await world.check();
+    await wasMet(id);
     await world.pert.drive('DELETE', `/_sim/faults/${id}`);
     await world.check();
     await agrees();
@@ -110,9 +119,10 @@ describe('a page', () => {
   });
 
   test('with an item that cannot be read: it is kept and told, the others are applied, and the position passes [CASES D08]', async () => {
-    await fault({ fault: 'bad_item', index: 1, times: 1, match: CHANGES });
+    const { id } = await fault({ fault: 'bad_item', index: 1, times: 1, match: CHANGES });
     for (const to of ['b', 'c', 'd']) await world.move({ from: 'a', to, currency: 'USDT', amount: '1' });
     await world.check();
+    await wasMet(id);
     expect(await alerts()).toContain('unreadable_record');
     const rows = await world.tx.query<{ raw: string }>('select raw from sverka.balance_bad_item');
     expect(rows).toHaveLength(1);
@@ -125,6 +135,7 @@ describe('a page', () => {
       const { id } = await fault({ fault: name, value: true, match: CHANGES, times: 2 });
       for (let n = 0; n < 5; n += 1) await move('1');
       await world.check();
+      await wasMet(id);
       await world.pert.drive('DELETE', `/_sim/faults/${id}`).catch(() => undefined);
       await move('1');
       await world.check();
@@ -170,6 +181,7 @@ test.each(['unauthorized', 'garbage', 'truncated'])('a call that is answered by 
   await move('1');
   const { id } = await fault({ fault: name, match: CHANGES });
   await expect(world.check()).rejects.toThrow();
+  await wasMet(id);
   await world.pert.drive('DELETE', `/_sim/faults/${id}`);
   expect(await world.check()).toBe('equal');
   await agrees();

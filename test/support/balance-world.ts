@@ -1,18 +1,15 @@
-import { createHash } from 'node:crypto';
 import type pg from 'pg';
 import { takeBalanceStep } from '../../src/activities/balance-checks.js';
 import { createBalanceActivities } from '../../src/activities/balances.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { loadConfig } from '../../src/config.js';
 import type { BalanceSourceKey } from '../../src/db/balance-mirror.js';
-import { acceptDeliveries } from '../../src/db/inbox.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf, type Tx } from '../../src/db/transaction.js';
 import { createProviders } from '../../src/providers/create-providers.js';
-import { namePertSubject } from '../../src/providers/pert/webhook.js';
 import { silentLog } from '../../src/telemetry/log.js';
-import { newTraceId } from '../../src/telemetry/trace.js';
-import { eventually, TEST_SECRET } from './simulated-custody.js';
+import { heardWebhooks, storeWebhooks, type ToldWebhook } from './pert-webhooks.js';
+import { TEST_SECRET } from './simulated-custody.js';
 import { type SimulatedPert, startSimulatedPert } from './simulated-pert.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
 import { testKeyring } from './test-keyring.js';
@@ -42,11 +39,6 @@ export interface BalanceWorld {
   theirSums(): Promise<Record<string, string>>;
   theirAddresses(): Promise<Record<string, string>>;
   close(): Promise<void>;
-}
-
-export interface ToldWebhook {
-  readonly deliveryId: string;
-  readonly body: Buffer;
 }
 
 export async function openBalanceWorld(settings: Readonly<Record<string, string>> = {}): Promise<BalanceWorld> {
@@ -79,29 +71,12 @@ export async function openBalanceWorld(settings: Readonly<Record<string, string>
       await pert.drive('POST', '/_sim/transactions', body);
     },
     async webhooks() {
-      await eventually(async () => (await pert.truth()).webhooks.every(({ attempts }) => attempts.length > 0));
-      const told = pert.liveHooks.received.slice(heard);
-      heard = pert.liveHooks.received.length;
-      return told.map(({ headers, body }) => ({
-        deliveryId: String(headers['x-webhook-event-id']),
-        body: Buffer.from(body),
-      }));
+      const all = await heardWebhooks(pert);
+      const told = all.slice(heard);
+      heard = all.length;
+      return told;
     },
-    async deliver(told) {
-      if (told.length === 0) return;
-      await acceptDeliveries(
-        tx,
-        told.map(({ deliveryId, body }) => {
-          const named = namePertSubject(body, new Headers({ 'x-webhook-event-id': deliveryId }));
-          if ('parked' in named) throw new Error(`A webhook of the simulator is parked: ${named.parked}`);
-          return {
-            ...{ provider: 'pert', endpoint: SOURCE.account, book: SOURCE.book, deliveryId, body, parkedReason: null },
-            ...{ eventType: named.eventType, subject: named.subject, traceId: newTraceId() },
-            bodyHash: createHash('sha256').update(body).digest(),
-          };
-        }),
-      );
-    },
+    deliver: (told) => storeWebhooks(tx, told),
     async drain() {
       await activities.databaseDrainBalances(SOURCE);
     },
