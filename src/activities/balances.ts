@@ -41,7 +41,7 @@ export function createBalanceActivities(deps: ActivityDeps) {
       const drained = { items: 0, moved: 0, stale: 0 };
       for (const until = Date.now() + deps.config.SVERKA_PAGE_TURN; Date.now() < until; ) {
         const rows = await selectTold(db, input, TOLD_AT_ONCE);
-        if (rows.length === 0) return { ...drained, more: false };
+        if (rows.length === 0) return { ...drained, more: false, checkMs: await untilNext(input) };
         const read = rows.map((row) => ({ row, notification: readPertNotification(row.body) }));
         const good = read.flatMap(({ row, notification }) => (notification.ok ? [{ row, ...notification }] : []));
         const bad = read.flatMap(({ row, notification }) => (notification.ok ? [] : [row]));
@@ -56,9 +56,9 @@ export function createBalanceActivities(deps: ActivityDeps) {
         }
         await bury(bad);
         drained.items += rows.length;
-        if (rows.length < TOLD_AT_ONCE) return { ...drained, more: false };
+        if (rows.length < TOLD_AT_ONCE) return { ...drained, more: false, checkMs: await untilNext(input) };
       }
-      return { ...drained, more: true };
+      return { ...drained, more: true, checkMs: await untilNext(input) };
     },
 
     /** The check could not be ended: its provider is away or misconfigured. Answers when the next one is. */

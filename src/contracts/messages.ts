@@ -100,6 +100,8 @@ export interface BalanceDrain {
   moved: number;
   stale: number;
   more: boolean;
+  /** Milliseconds until the next check, which what was told may have brought nearer. */
+  checkMs: number;
 }
 
 /** Input of the `issuance` workflow: the whole request, so that the run finishes without its caller. */

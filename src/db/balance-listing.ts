@@ -5,7 +5,8 @@ import type { Tx } from './transaction.js';
 
 /** What a reader asks for; `merchantId` null sees the sources of all. */
 export interface BalancesAsked {
-  readonly book: Scope['book'];
+  /** Null is both. */
+  readonly book: Scope['book'] | null;
   readonly merchantId: string | null;
   readonly by: 'currency' | 'address';
   /** By column; several values are OR. */
@@ -33,7 +34,8 @@ const ADDRESSES = `select s.account || ' ' || b.address || ' ' || b.currency as 
 export async function listBalances(db: Tx, asked: BalancesAsked): Promise<BalanceRecord[]> {
   const { by, stale, after } = asked;
   const where = createWhere();
-  where.add((p) => `s.book = ${p(asked.book)}`);
+  where.add(() => 'true');
+  narrowTo(where, 's.book', asked.book ?? undefined);
   narrowTo(where, 's.merchant_id', asked.merchantId ?? undefined);
   narrowToEach(where, asked.filters);
   const order = by === 'address' ? ['s.account', 'b.address', 'b.currency'] : ['s.account', 'b.currency'];
@@ -65,13 +67,14 @@ const CHECKS = `select c.id, s.account as source, c.trigger, c.result, c.actions
 export async function listBalanceChecks(
   db: Tx,
   asked: {
-    readonly book: Scope['book'];
+    readonly book: Scope['book'] | null;
     readonly merchantId: string | null;
     readonly filters: Filters;
   } & Page,
 ): Promise<BalanceCheckRecord[]> {
   const where = createWhere();
-  where.add((p) => `s.book = ${p(asked.book)}`);
+  where.add(() => 'true');
+  narrowTo(where, 's.book', asked.book ?? undefined);
   narrowTo(where, 's.merchant_id', asked.merchantId ?? undefined);
   narrowToEach(where, asked.filters);
   addPeriod(where, 'c.started_at', asked);
@@ -83,6 +86,14 @@ export async function listBalanceChecks(
     `${CHECKS} where ${where.sql()} order by c.started_at desc, c.id desc limit ${where.parameter(asked.limit + 1)}`,
     where.params,
   );
+}
+
+/** The sources of that name, one in each book at most. */
+export async function findBalanceSources(
+  db: Tx,
+  account: string,
+): Promise<{ readonly id: number; readonly book: Scope['book']; readonly account: string }[]> {
+  return db.query('select id, book, account from sverka.balance_source where account = $1 order by book', [account]);
 }
 
 /** The check of that id, of a source of that merchant; null where there is none. */

@@ -45,8 +45,9 @@ export async function balanceSync(input: BalanceSyncInput): Promise<never> {
     if (!checking && Date.now() >= checkAt) void check();
     if (nudged) {
       nudged = false;
-      const { more } = await databaseDrainBalances(input);
+      const { more, checkMs } = await databaseDrainBalances(input);
       if (more) nudged = true;
+      if (!checking) checkAt = Math.min(checkAt, Date.now() + checkMs);
       continue;
     }
     if (checking) await condition(() => nudged || !checking);
