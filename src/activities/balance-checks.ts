@@ -25,6 +25,7 @@ import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import type { BalanceCheckResult, BalanceCheckTrigger, BalanceSnapshot } from '../domain/balance.js';
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
+import { retryBadItems } from './balance-bad-items.js';
 import { applyJournalPage, type BalancePage, journalOf } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
@@ -41,6 +42,7 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   const check = await findOpenCheck(db, source.id);
   if (check === null) {
     if (source.nextCheckAt > new Date()) return null;
+    await retryBadItems(deps, key, source.id);
     await begin(deps, key, source.baseCursor === null ? 'first_load' : (source.asked ?? 'timer'));
     return { kind: 'begun' };
   }

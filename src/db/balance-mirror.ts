@@ -175,3 +175,36 @@ export async function quarantineBalanceItems(
   );
   return rows.length;
 }
+
+/** One that was kept, with the page that it stood in and the base of then. */
+export interface KeptBadItem {
+  readonly id: string;
+  readonly itemId: string | null;
+  readonly raw: string;
+  readonly sinceCursor: string;
+  readonly limit: number;
+  readonly baseNumber: number;
+}
+
+/** The oldest that are not applied yet. */
+export async function selectBadItems(db: Tx, sourceId: number, most: number): Promise<KeptBadItem[]> {
+  return db.query<KeptBadItem>(
+    `select id::text, item_id as "itemId", raw, since_cursor as "sinceCursor", page_limit as "limit",
+       base_number as "baseNumber"
+     from sverka.balance_bad_item where source_id = $1 and applied_at is null order by id limit $2`,
+    [sourceId, most],
+  );
+}
+
+/** It was read after all; answers how many of the source are left. */
+export async function noteBadItemApplied(
+  tx: Tx,
+  of: { readonly sourceId: number; readonly id: string },
+): Promise<number> {
+  await tx.query('update sverka.balance_bad_item set applied_at = clock_timestamp() where id = $1', [of.id]);
+  const [row] = await tx.query<{ left: number }>(
+    'select count(*)::int as left from sverka.balance_bad_item where source_id = $1 and applied_at is null',
+    [of.sourceId],
+  );
+  return row?.left ?? 0;
+}
