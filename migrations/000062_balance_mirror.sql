@@ -121,8 +121,7 @@ create table sverka.balance_check (
   cursor text,
   min_cursor text,
   theirs jsonb,
-  -- Whether all was equal before a page was read, by what webhooks told.
-  was_equal boolean,
+  -- What differed: first by what webhooks had told, at its end by what the journal says.
   currencies jsonb not null default '[]',
   changes_read integer not null default 0,
   consecutive_differences integer not null default 0,

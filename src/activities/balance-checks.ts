@@ -98,8 +98,9 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
       await settleOn(tx, { key, source, snapshot, isReset: false });
-      const result = check.wasEqual ? ('equal' as const) : ('healed' as const);
-      await end(deps, tx, { key, source, check, result, differing, differences: 0, action: lastOf(check) });
+      const result = check.currencies.length === 0 ? ('equal' as const) : ('healed' as const);
+      const ending = { key, source, check, differing: check.currencies };
+      await end(deps, tx, { ...ending, result, differences: 0, action: lastOf(check) });
       await resolveAlert(tx, differenceKey(key));
       return result;
     }),

@@ -12,8 +12,8 @@ export interface OpenBalanceCheck {
   readonly id: string;
   readonly trigger: BalanceCheckTrigger;
   readonly snapshot: BalanceSnapshot;
-  /** Whether all was equal before a page was read, by what webhooks told. */
-  readonly wasEqual: boolean;
+  /** What differed before a page was read, by what webhooks told; nothing: `equal`, else `healed` if it ends so. */
+  readonly currencies: readonly ComparedCurrency[];
   readonly actions: readonly BalanceCheckAction[];
   readonly changesRead: number;
   readonly traceId: string;
@@ -31,7 +31,7 @@ export interface ComparedCurrency {
 /** The open check of a source; null when none is. */
 export async function findOpenCheck(db: Tx, sourceId: number): Promise<OpenBalanceCheck | null> {
   const [row] = await db.query<Omit<OpenBalanceCheck, 'snapshot'> & SnapshotRow>(
-    `select id, trigger, cursor, min_cursor as "minCursor", theirs, was_equal as "wasEqual", actions,
+    `select id, trigger, cursor, min_cursor as "minCursor", theirs, currencies, actions,
        changes_read as "changesRead", trace_id as "traceId"
      from sverka.balance_check where source_id = $1 and finished_at is null`,
     [sourceId],
@@ -55,11 +55,11 @@ export async function beginBalanceCheck(
   const { sourceId, trigger, snapshot, traceId } = of;
   const differing = await compareBalances(tx, { sourceId, snapshot, by: 'seen' });
   const rows = await tx.query(
-    `insert into sverka.balance_check (id, source_id, trigger, cursor, min_cursor, theirs, was_equal, actions, trace_id)
-     values ($1, $2, $3, $4, $5, $6::jsonb, $7, '{compared}', $8) on conflict do nothing returning 1`,
+    `insert into sverka.balance_check (id, source_id, trigger, cursor, min_cursor, theirs, currencies, actions, trace_id)
+     values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, '{compared}', $8) on conflict do nothing returning 1`,
     [
       ...[newId('balanceCheck'), sourceId, trigger, snapshot.cursor, snapshot.minCursor],
-      ...[JSON.stringify(snapshot.currencies), differing.length === 0, traceId],
+      ...[JSON.stringify(snapshot.currencies), JSON.stringify(differing), traceId],
     ],
   );
   return rows.length > 0;

@@ -47,6 +47,13 @@ describe('the mirror', () => {
     for (let n = 0; n < 10; n += 1) await world.move({ from: 'a', to: 'b', currency: 'USDT', amount: '1' });
     await world.move({ from: 'b', to: null, currency: 'USDT', amount: '4' });
     expect(await world.check()).toBe('healed');
+    const [check] = await world.tx.query(
+      `select currencies, actions from sverka.balance_check where result = 'healed' order by started_at desc limit 1`,
+    );
+    expect(check).toEqual({
+      currencies: [{ currency: 'USDT', ours: '100', theirs: '96', difference: '4' }],
+      actions: ['compared', 'backfilled', 'compared'],
+    });
     await agrees();
     expect(await world.addresses()).toMatchObject({ 'a USDT': '90', 'b USDT': '6' });
     expect(await world.check()).toBe('equal');
