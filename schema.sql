@@ -250,7 +250,6 @@ create table sverka.balance_check (
   cursor text,
   min_cursor text,
   theirs jsonb,
-  was_equal boolean,
   currencies jsonb not null default '[]'::jsonb,
   changes_read integer not null default 0,
   consecutive_differences integer not null default 0,
