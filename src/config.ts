@@ -5,6 +5,9 @@ const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
 const PROVIDERS = ['custody', 'issuer', 'pert'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
+/** As `providerAccountName` of contracts/ids.ts says. */
+const MAIN = { live: 'main-live', test: 'main-test' } as const;
+const ACCOUNTS = { custody: MAIN, issuer: MAIN, pert: { live: 'pert-main', test: 'pert-test' } } as const;
 
 /** One account at one provider; it serves one book (R21). */
 export interface ProviderConfig {
@@ -217,11 +220,6 @@ function temporalEnvOf(env: NodeJS.ProcessEnv): Record<string, string> {
   );
 }
 
-/** Our name of an account: a mirrored one is shown to merchants, where there is no other word for the provider. */
-export function accountOf(provider: ProviderName, book: ProviderConfig['book']): string {
-  return provider === 'pert' ? `pert-${book === 'live' ? 'main' : 'test'}` : `main-${book}`;
-}
-
 /** `SVERKA_<LIVE|TEST>_<PROVIDER>_{URL,API_KEY,WEBHOOK_SECRETS}`: all three or none. */
 function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; problems: string[] } {
   const found: ProviderConfig[] = [];
@@ -242,7 +240,7 @@ function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; probl
       found.push({
         provider,
         book,
-        account: accountOf(provider, book),
+        account: ACCOUNTS[provider][book],
         url: url ?? '',
         apiKey: apiKey ?? '',
         webhookSecrets,

@@ -52,8 +52,8 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   if (compareCursors(position, minCursor) < 0) return rebase(deps, key, check);
   if (compareCursors(position, cursor) >= 0) return compare(deps, key, check);
   const page = await applyJournalPage(deps, key, { check, position });
-  if (page.then === 'too_old') return rebase(deps, key, check);
-  return page.then === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
+  if (page.next === 'too_old') return rebase(deps, key, check);
+  return page.next === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
 }
 
 async function begin(deps: ActivityDeps, key: BalanceSourceKey, trigger: BalanceCheckTrigger): Promise<void> {
@@ -98,11 +98,11 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
       await settleOn(tx, { key, source, snapshot, isReset: false });
-      const result = check.currencies.length === 0 ? ('equal' as const) : ('healed' as const);
+      const word = check.currencies.length === 0 ? ('equal' as const) : ('healed' as const);
       const ending = { key, source, check, differing: check.currencies };
-      await end(deps, tx, { ...ending, result, differences: 0, action: lastOf(check) });
+      await end(deps, tx, { ...ending, result: word, differences: 0, action: lastOf(check) });
       await resolveAlert(tx, differenceKey(key));
-      return result;
+      return word;
     }),
   );
   return { kind: 'ended', result };

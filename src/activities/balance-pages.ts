@@ -26,10 +26,10 @@ export interface BalancePage extends Mirrored {
   readonly items: number;
   readonly bad: number;
   /** `caught_up`: no page leads further towards the snapshot; `too_old`: the journal does not reach back so far. */
-  readonly then: 'more' | 'caught_up' | 'too_old';
+  readonly next: 'more' | 'caught_up' | 'too_old';
 }
 
-const NOTHING: Omit<BalancePage, 'then'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
+const NOTHING: Omit<BalancePage, 'next'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
 
 /** Where the position of a source's journal is kept. */
 export function journalOf(key: BalanceSourceKey): SourceKey {
@@ -47,10 +47,10 @@ export async function applyJournalPage(
 ): Promise<BalancePage> {
   const { check, position } = of;
   const read = await readTowards(deps, key, of);
-  if (read === 'too_old') return { ...NOTHING, then: 'too_old' };
-  if (read === null) return { ...NOTHING, then: 'caught_up' };
+  if (read === 'too_old') return { ...NOTHING, next: 'too_old' };
+  if (read === null) return { ...NOTHING, next: 'caught_up' };
   const { page, limit } = read;
-  const next = page.nextCursor === position ? null : page.nextCursor;
+  const cursor = page.nextCursor === position ? null : page.nextCursor;
   const good = page.items.flatMap((item) => (item.ok ? [item.transaction] : []));
   const bad = page.items.flatMap((item) => (item.ok ? [] : [item]));
   const applied = await retrying(() =>
@@ -61,12 +61,12 @@ export async function applyJournalPage(
       const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: true }, good);
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
-      await moveOn(tx, key, { next, isEmpty: page.items.length === 0, traceId: check.traceId });
+      await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
       return mirrored;
     }),
   );
-  if (applied === null) return { ...NOTHING, then: 'more' };
-  return { ...applied, items: page.items.length, bad: bad.length, then: next === null ? 'caught_up' : 'more' };
+  if (applied === null) return { ...NOTHING, next: 'more' };
+  return { ...applied, items: page.items.length, bad: bad.length, next: cursor === null ? 'caught_up' : 'more' };
 }
 
 /**

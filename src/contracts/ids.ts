@@ -111,6 +111,14 @@ export const HEALTH_WATCH_WORKFLOW_ID = 'health-watch';
 export const DRIFT_CHECK_SCHEDULE_ID = 'drift-check';
 export const FULL_CHECK_SCHEDULE_ID = 'full-check';
 
+/**
+ * Our name of an account, and of its webhook endpoint: a mirrored one is shown to merchants, where no other word says
+ * which provider it is at.
+ */
+export function providerAccountName(provider: string, book: 'live' | 'test'): string {
+  return provider === 'pert' ? `pert-${book === 'live' ? 'main' : 'test'}` : `main-${book}`;
+}
+
 /** Task queue of workflows and database activities; provider calls have one of their own each. */
 export function providerTaskQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-provider-${provider}`;

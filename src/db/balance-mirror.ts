@@ -35,14 +35,6 @@ export async function lockBalanceSource(tx: Tx, key: BalanceSourceKey): Promise<
   return row;
 }
 
-export async function findBalanceSource(db: Tx, key: BalanceSourceKey): Promise<BalanceSource | null> {
-  const [row] = await db.query<BalanceSource>(
-    `select ${COLUMNS} from sverka.balance_source s where s.book = $1 and s.provider = $2 and s.account = $3`,
-    [key.book, key.provider, key.account],
-  );
-  return row ?? null;
-}
-
 /** What was new in some transactions. */
 export interface Mirrored {
   /** Transactions made or replaced. */

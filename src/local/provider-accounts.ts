@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { accountOf } from '../config.js';
+import { providerAccountName } from '../contracts/ids.js';
 import type { RunHook } from './run-file.js';
 
 /** Every provider of the product that has a simulator, with how its notifications are signed and told apart. */
@@ -29,7 +29,7 @@ const SECRET_BYTES = 36;
 export function providerAccounts(env: NodeJS.ProcessEnv, relayUrl: string): ProviderAccount[] {
   return SIMULATED_PROVIDERS.flatMap((provider) =>
     (['live', 'test'] as const).map((book) => {
-      const endpoint = accountOf(provider, book);
+      const endpoint = providerAccountName(provider, book);
       const hookUrl = `${relayUrl}/hooks/${provider}/${endpoint}`;
       const prefix = settingPrefix({ provider, book });
       if (['URL', 'API_KEY', 'WEBHOOK_SECRETS'].some((name) => env[`${prefix}_${name}`])) {

@@ -1,4 +1,4 @@
-import { accountOf } from '../config.js';
+import { providerAccountName } from '../contracts/ids.js';
 import type { Author } from '../db/author.js';
 import { assignBalanceSource } from '../db/balance-mirror.js';
 import { findCardFee, setCardFee } from '../db/card-fees.js';
@@ -94,7 +94,7 @@ async function seedSources(db: Tx, merchants: readonly RunMerchant[]): Promise<R
   for (const book of BOOKS) {
     const owner = merchants.find((merchant) => merchant.book === book);
     if (!owner) continue;
-    const source = { provider: 'pert', source: accountOf('pert', book), book, merchantId: owner.id } as const;
+    const source = { provider: 'pert', source: providerAccountName('pert', book), book, merchantId: owner.id } as const;
     await assignBalanceSource(db, { ...source, account: source.source }, SEED);
     sources.push(source);
   }

@@ -110,7 +110,7 @@ export async function openBalanceWorld(settings: Readonly<Record<string, string>
       return Object.fromEntries(
         addresses
           .filter(({ book, balance }) => book === 'live' && Number(balance) !== 0)
-          .map(({ address, currency, balance }) => [`${address} ${currency}`, plain(String(balance))]),
+          .map(({ address, currency, balance }) => [`${address} ${currency}`, plain(balance)]),
       );
     },
     async close() {

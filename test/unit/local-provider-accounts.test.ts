@@ -1,4 +1,5 @@
-import { accountOf, loadConfig } from '../../src/config.js';
+import { loadConfig } from '../../src/config.js';
+import { providerAccountName } from '../../src/contracts/ids.js';
 import { BOOKS } from '../../src/domain/books.js';
 import {
   providerAccounts,
@@ -16,7 +17,7 @@ test('each unset book gets at each provider the simulator, a key and two secrets
   const { providers } = loadConfig({ DATABASE_URL: 'postgres://127.0.0.1/x', ...settings });
   expect(providers.map(({ provider, account, url }) => [provider, account, url])).toEqual(
     SIMULATED_PROVIDERS.flatMap((provider) =>
-      BOOKS.map((book) => [provider, accountOf(provider, book), simulator(provider)]),
+      BOOKS.map((book) => [provider, providerAccountName(provider, book), simulator(provider)]),
     ),
   );
   for (const { webhookSecrets } of providers) {
@@ -38,7 +39,9 @@ test.each(SIMULATED_PROVIDERS)('the simulated %s signs with the newest secret, a
       webhookSecret: hook.secrets[0],
     })),
   );
-  expect(hooks.map(({ url }) => url)).toEqual(BOOKS.map((book) => `${RELAY}/hooks/${name}/${accountOf(name, book)}`));
+  expect(hooks.map(({ url }) => url)).toEqual(
+    BOOKS.map((book) => `${RELAY}/hooks/${name}/${providerAccountName(name, book)}`),
+  );
   expect(hooks.map(({ secrets }) => secrets.length)).toEqual([2, 2]);
 });
 

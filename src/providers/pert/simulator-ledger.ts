@@ -12,7 +12,6 @@ import { createJournal, type Journal } from './simulator-journal.js';
 import { type Move, needsOf } from './simulator-moves.js';
 
 export const STATUSES = ['completed', 'pending', 'failed'] as const;
-export type PertStatus = (typeof STATUSES)[number];
 const [COMPLETED, PENDING, FAILED] = [0, 1, 2] as const;
 
 /** A transaction that is in flight. */
