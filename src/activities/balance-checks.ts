@@ -115,7 +115,7 @@ interface Ending {
   readonly differing: readonly ComparedCurrency[];
 }
 
-/** Fresh activity heals by itself until the next check; what has stayed for so many is told, and theirs is the truth. */
+/** Fresh activity heals by itself; what has stayed for so many checks is told, and theirs is the truth. */
 async function differs(deps: ActivityDeps, tx: Tx, of: Ending): Promise<BalanceCheckResult> {
   const { key, source, check, differing } = of;
   const differences = source.differences + 1;
@@ -128,13 +128,14 @@ async function differs(deps: ActivityDeps, tx: Tx, of: Ending): Promise<BalanceC
       kind: 'balance_difference',
       book: key.book,
       subject: { type: 'balance_check', id: check.id },
-      detail: `Balances differed in ${differences} checks in a row; theirs is taken as the truth. Ask the provider why.`,
+      detail: `Balances differed in ${differences} checks in a row; theirs is the truth now. Ask the provider why.`,
       traceId: check.traceId,
     });
     await settleOn(tx, { key, source, snapshot: check.snapshot, isReset: true });
   }
   const action = lasts ? 'accepted' : 'differs';
-  await end(deps, tx, { ...of, result: 'differs', differences: lasts ? 0 : differences, counted: differences, action });
+  const counts = { differences: lasts ? 0 : differences, counted: differences };
+  await end(deps, tx, { ...of, ...counts, result: 'differs', action });
   return 'differs';
 }
 

@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import type { Config } from '../config.js';
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
 import type {
-  BalanceSyncInput,
   CardChangeInput,
   CardLoadInput,
   DepositAddressInput,

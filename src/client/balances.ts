@@ -1,5 +1,6 @@
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
 import { balanceSyncWorkflowId } from '../contracts/ids.js';
-import { type BalanceSyncInput, NUDGE_SIGNAL } from '../contracts/messages.js';
+import { NUDGE_SIGNAL } from '../contracts/messages.js';
 import type { balanceSync } from '../workflows/index.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 

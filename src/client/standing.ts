@@ -10,6 +10,7 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { Config } from '../config.js';
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
 import {
   balanceSyncWorkflowId,
   DRIFT_CHECK_SCHEDULE_ID,
@@ -19,7 +20,7 @@ import {
   INBOX_SWEEP_WORKFLOW_ID,
   issuanceReconcileScheduleId,
 } from '../contracts/ids.js';
-import type { BalanceSyncInput, DepositReconcileInput, IssuanceReconcileInput } from '../contracts/messages.js';
+import type { DepositReconcileInput, IssuanceReconcileInput } from '../contracts/messages.js';
 import type { balanceSync, healthWatch, inboxSweep } from '../workflows/index.js';
 import { keyIdOf } from './encryption-codec.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';

@@ -10,7 +10,8 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import type { BalanceActivities } from '../activities/balances.js';
-import { type BalanceSyncInput, NUDGE_SIGNAL } from '../contracts/messages.js';
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
+import { NUDGE_SIGNAL } from '../contracts/messages.js';
 import { activitiesOf } from './options.js';
 import { isRunLong } from './run-length.js';
 import { createShow } from './show.js';

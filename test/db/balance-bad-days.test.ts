@@ -105,7 +105,7 @@ describe('one version with two balances [CASES D10]', () => {
 });
 
 describe('a page', () => {
-  test('without a next cursor keeps the position, its items are stored, and it is told when it repeats [CASES D06]', async () => {
+  test('without a next cursor is stored and keeps the position, and is told when it repeats [CASES D06]', async () => {
     const { id } = await fault({ fault: 'no_next_cursor', value: 'null', match: CHANGES });
     await move('1');
     expect(await world.check()).toBe('equal');
@@ -118,7 +118,7 @@ describe('a page', () => {
     expect((await world.addresses())['a USDT']).toBe('98');
   });
 
-  test('with an item that cannot be read: it is kept and told, the others are applied, and the position passes [CASES D08]', async () => {
+  test('with a bad item: kept and told, the others applied, the position passes, and it is tried again [CASES D08]', async () => {
     const { id } = await fault({ fault: 'bad_item', index: 1, times: 1, match: CHANGES });
     for (const to of ['b', 'c', 'd']) await world.move({ from: 'a', to, currency: 'USDT', amount: '1' });
     await world.check();

@@ -98,21 +98,8 @@ export async function openBalanceWorld(settings: Readonly<Record<string, string>
         `select address || ' ' || currency as name, trim_scale(balance)::text as value from sverka.balance_address
           where balance <> 0`,
       ),
-    async theirSums() {
-      const { currencies } = await pert.live.readCurrencies();
-      return Object.fromEntries(
-        currencies.flatMap(({ currency, balance }) => (Number(balance) === 0 ? [] : [[currency, plain(balance)]])),
-      );
-    },
-    async theirAddresses() {
-      const { objects } = await pert.truth();
-      const addresses = (objects['addresses'] ?? []) as unknown as TrueAddress[];
-      return Object.fromEntries(
-        addresses
-          .filter(({ book, balance }) => book === 'live' && Number(balance) !== 0)
-          .map(({ address, currency, balance }) => [`${address} ${currency}`, plain(balance)]),
-      );
-    },
+    theirSums: () => theirSums(pert),
+    theirAddresses: () => theirAddresses(pert),
     async close() {
       await providers.close();
       await Promise.all([owner.end(), pool.end()]);
@@ -120,6 +107,23 @@ export async function openBalanceWorld(settings: Readonly<Record<string, string>
       await database.close();
     },
   };
+}
+
+async function theirSums({ live }: SimulatedPert): Promise<Record<string, string>> {
+  const { currencies } = await live.readCurrencies();
+  return Object.fromEntries(
+    currencies.flatMap(({ currency, balance }) => (Number(balance) === 0 ? [] : [[currency, plain(balance)]])),
+  );
+}
+
+async function theirAddresses(pert: SimulatedPert): Promise<Record<string, string>> {
+  const { objects } = await pert.truth();
+  const addresses = (objects['addresses'] ?? []) as unknown as TrueAddress[];
+  return Object.fromEntries(
+    addresses
+      .filter(({ book, balance }) => book === 'live' && Number(balance) !== 0)
+      .map(({ address, currency, balance }) => [`${address} ${currency}`, plain(balance)]),
+  );
 }
 
 interface TrueAddress {

@@ -150,6 +150,7 @@ test('prefixes of public ids are frozen', () => {
     withdrawal: 'wd',
     withdrawalDestination: 'wdd',
     withdrawalProof: 'wdp',
+    balanceCheck: 'bchk',
     event: 'evt',
     decision: 'dec',
     inbox: 'inb',
