@@ -55,7 +55,8 @@ export async function beginBalanceCheck(
   const { sourceId, trigger, snapshot, traceId } = of;
   const differing = await compareBalances(tx, { sourceId, snapshot, by: 'seen' });
   const rows = await tx.query(
-    `insert into sverka.balance_check (id, source_id, trigger, cursor, min_cursor, theirs, currencies, actions, trace_id)
+    `insert into sverka.balance_check
+       (id, source_id, trigger, cursor, min_cursor, theirs, currencies, actions, trace_id)
      values ($1, $2, $3, $4, $5, $6::jsonb, $7::jsonb, '{compared}', $8) on conflict do nothing returning 1`,
     [
       ...[newId('balanceCheck'), sourceId, trigger, snapshot.cursor, snapshot.minCursor],

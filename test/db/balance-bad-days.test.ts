@@ -118,7 +118,7 @@ describe('a page', () => {
     expect((await world.addresses())['a USDT']).toBe('98');
   });
 
-  test('with a bad item: kept and told, the others applied, the position passes, and it is tried again [CASES D08]', async () => {
+  test('with a bad item: kept and told, the others applied, and it is tried again [CASES D08]', async () => {
     const { id } = await fault({ fault: 'bad_item', index: 1, times: 1, match: CHANGES });
     for (const to of ['b', 'c', 'd']) await world.move({ from: 'a', to, currency: 'USDT', amount: '1' });
     await world.check();
