@@ -26,8 +26,8 @@ const CURRENCIES = `select s.account || ' ' || b.currency as position, s.account
 
 const ADDRESSES = `select s.account || ' ' || b.address || ' ' || b.currency as position, s.account as source,
     b.currency, b.address, trim_scale(b.balance)::text as balance, b.version::text as version,
-    b.resets < s.resets as stale, null as confirmed, null as frozen, null as held, null as available, null as difference, null as "differsSince",
-    s.last_action as "lastAction", b.read_at as "lastReadAt"
+    b.resets < s.resets as stale, null as confirmed, null as frozen, null as held, null as available,
+    null as difference, null as "differsSince", s.last_action as "lastAction", b.read_at as "lastReadAt"
   from sverka.balance_address b join sverka.balance_source s on s.id = b.source_id`;
 
 /** Balances of the mirror, in the order of source, address and currency; one more than `limit` when there is more. */
