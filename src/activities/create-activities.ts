@@ -1,4 +1,3 @@
-import { createBalanceActivities } from './balances.js';
 import { createCardChangeActivities } from './card-changes.js';
 import { createCheckActivities } from './checks.js';
 import { createDepositAddressActivities } from './deposit-addresses.js';
@@ -23,7 +22,6 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardChangeActivities(deps),
     ...createWithdrawalActivities(deps),
     ...createPayoutActivities(deps),
-    ...createBalanceActivities(deps),
     ...createCheckActivities(deps),
   };
 }

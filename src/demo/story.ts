@@ -1,4 +1,3 @@
-import { playBalances } from './balances.js';
 import { playCards } from './cards.js';
 import { playDeposits } from './deposits.js';
 import { playWithdrawals } from './withdrawals.js';
@@ -18,8 +17,6 @@ export interface StoryRun {
   }[];
   /** Relative to the repository. */
   readonly logFiles: Readonly<Record<string, string>>;
-  /** Accounts whose balances are mirrored, and whose they are. */
-  readonly sources?: readonly { readonly source: string; readonly book: string; readonly merchantId: string }[];
   /** One-time links, by person. */
   readonly logins?: readonly { readonly user: string; readonly linkFile: string }[];
   readonly merchants: readonly { readonly id: string; readonly book: string; readonly apiKey: string }[];
@@ -39,7 +36,6 @@ const CHAPTERS = [
   { title: 'Deposits', play: playDeposits },
   { title: 'Cards', play: playCards },
   { title: 'Withdrawals', play: playWithdrawals },
-  { title: 'Balances', play: playBalances },
 ] as const;
 
 /**

@@ -13,7 +13,6 @@ export const PORT_NAMES = [
   'cabinet',
   'custody',
   'issuer',
-  'pert',
   'workerOps',
   'gatewayOps',
   'relayOps',

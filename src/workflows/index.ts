@@ -1,4 +1,3 @@
-export { balanceSync } from './balance-sync.js';
 export { cardChange } from './card-change.js';
 export { cardLoad } from './card-load.js';
 export { deposit } from './deposit.js';

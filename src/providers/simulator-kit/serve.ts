@@ -1,17 +1,9 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
 import { type CallOutcome, playCall } from './call-faults.js';
-import { isOwnFault } from './faults.js';
 import type { SimulatorKit } from './kit.js';
 import { readBody, SimulatorRefusal } from './requests.js';
-import {
-  jsonAnswer,
-  referencesOfCall,
-  type SimulatedWire,
-  type WireAnswer,
-  type WireCall,
-  type WireEnvironment,
-} from './wire.js';
+import { jsonAnswer, referencesOfCall, type SimulatedWire, type WireAnswer, type WireCall } from './wire.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A call that is never answered is cut after this, in case its caller has no timeout. */
@@ -58,11 +50,10 @@ export async function serveSimulator(options: {
     kit.countRequest(`${call.method} ${call.path}`);
     const references = (wire.references ?? referencesOfCall)(call);
     const fault = kit.faults.takeForCall({ method: call.method, path: call.path, references });
-    const own = fault !== null && isOwnFault(fault) ? fault : null;
     const outcome = await playCall(fault, {
       call,
       wire,
-      perform: () => fetchFrom(wire.app, { call, request, environment: { fault: own } }),
+      perform: () => fetchFrom(wire.app, { call, request }),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     });
     if (outcome.kind === 'silence') await callerGone(response);
@@ -111,7 +102,7 @@ async function readCall(request: IncomingMessage): Promise<WireCall> {
 
 async function fetchFrom(
   app: Hono,
-  { call, request, environment }: { call: WireCall; request: IncomingMessage; environment?: WireEnvironment },
+  { call, request }: { call: WireCall; request: IncomingMessage },
 ): Promise<WireAnswer> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -119,7 +110,7 @@ async function fetchFrom(
   }
   const body = call.method === 'GET' || call.method === 'HEAD' ? null : new Uint8Array(call.body);
   const target = new URL(request.url ?? '/', 'http://simulator');
-  const answer = await app.fetch(new Request(target, { method: call.method, headers, body }), environment);
+  const answer = await app.fetch(new Request(target, { method: call.method, headers, body }));
   return {
     status: answer.status,
     headers: Object.fromEntries(answer.headers),
