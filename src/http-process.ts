@@ -15,7 +15,6 @@ const DRAIN_MS = 5_000;
 
 /** What every process that answers HTTP stands on. */
 export interface HttpProcess {
-  readonly name: 'gateway' | 'relay' | 'console' | 'cabinet';
   readonly config: Config;
   readonly log: Log;
   readonly metrics: Metrics;
@@ -41,7 +40,10 @@ export interface Serving {
  * Opens what a process that answers HTTP stands on, named `sverka-<name>` in PostgreSQL.
  * @param queryTimeoutMs a caller gets an answer that says so rather than silence from a server that no longer answers
  */
-export function openHttpProcess(name: HttpProcess['name'], queryTimeoutMs?: number): HttpProcess {
+export function openHttpProcess(
+  name: 'gateway' | 'relay' | 'console' | 'cabinet',
+  queryTimeoutMs?: number,
+): HttpProcess {
   const config = beginProcess();
   const log = createLog({ process: name, level: config.SVERKA_LOG_LEVEL, file: config.SVERKA_LOG_FILE });
   const metrics = createMetrics();
@@ -77,5 +79,5 @@ export function openHttpProcess(name: HttpProcess['name'], queryTimeoutMs?: numb
       },
     });
   }
-  return { name, config, log, metrics, pool, db, temporal, stopping: () => stopping, serve };
+  return { config, log, metrics, pool, db, temporal, stopping: () => stopping, serve };
 }

@@ -3,7 +3,8 @@ import { createLoginLink } from '../../src/db/login-links.js';
 import { newId } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
-import { createPageReader, type PageReader } from '../../src/demo/page-reader.js';
+import { openLink, type PageReader } from '../../src/demo/page-reader.js';
+import { loginLink } from '../../src/local/login-file.js';
 import { freePort } from '../../src/local/ports.js';
 import type { BenchContext, Benchmark } from '../support/benchmark.js';
 import { fillPurse, openPurses } from '../support/ledger.js';
@@ -121,12 +122,8 @@ async function signIn(
 ): Promise<PageReader> {
   const roles = merchantId === null ? ['operator'] : ['requester'];
   await owner.query('select sverka.create_user($1, $2, $3, $4)', [newId('user'), login, merchantId, roles]);
-  const link = (await createLoginLink(queriesOf(owner), login)) ?? '';
-  const reader = createPageReader(origin);
-  await reader.get(`${at}/sign-in?link=${link}`);
-  const { status } = await reader.post(`${at}/sign-in`, { link });
-  if (status !== 303) throw new Error(`${login} could not sign in: ${status}`);
-  return reader;
+  const token = (await createLoginLink(queriesOf(owner), login)) ?? '';
+  return openLink(loginLink(origin + at, token), login);
 }
 
 /** The 95th percentile of one reader's pages; void where a page is not the one that was asked for. */

@@ -20,12 +20,18 @@ export async function signInAt(run: StoryRun, user: string): Promise<PageReader>
   const login = run.logins?.find((each) => each.user === user);
   if (!login) throw new Error(`the run has no login for ${user}`);
   await commandLine('users', 'login-link', user, '--yes');
-  const link = new URL(readFileSync(login.linkFile, 'utf8').trim());
-  const reader = createPageReader(link.origin);
-  await reader.get(link.pathname + link.search);
-  const opened = await reader.post(link.pathname, { link: link.searchParams.get('link') ?? '' });
-  if (opened.status !== 303) throw new Error(`${user} could not sign in: ${opened.status}`);
+  const reader = await openLink(readFileSync(login.linkFile, 'utf8').trim(), user);
   await commandLine('users', 'login-link', user, '--yes');
+  return reader;
+}
+
+/** Opens a one-time link and presses its button; answers the pages of that person. Throws where it opens nothing. */
+export async function openLink(link: string, user: string): Promise<PageReader> {
+  const { origin, pathname, search, searchParams } = new URL(link);
+  const reader = createReader(origin);
+  await reader.get(pathname + search);
+  const opened = await reader.post(pathname, { link: searchParams.get('link') ?? '' });
+  if (opened.status !== 303) throw new Error(`${user} could not sign in: ${opened.status}`);
   return reader;
 }
 
@@ -35,7 +41,7 @@ export function fieldOf({ text }: PageAnswer, name: string): string {
 }
 
 /** Pages of that origin, with the cookies and the token that they gave. */
-export function createPageReader(origin: string): PageReader {
+function createReader(origin: string): PageReader {
   const cookies = new Map<string, string>();
   let csrf = '';
   const send = async (path: string, init: RequestInit): Promise<PageAnswer> => {

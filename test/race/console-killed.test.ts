@@ -5,7 +5,8 @@ import { createLoginLink } from '../../src/db/login-links.js';
 import { createPool } from '../../src/db/pool.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { readWithdrawal } from '../../src/db/withdrawals.js';
-import { createPageReader, fieldOf, type PageReader } from '../../src/demo/page-reader.js';
+import { fieldOf, openLink, type PageReader } from '../../src/demo/page-reader.js';
+import { loginLink } from '../../src/local/login-file.js';
 import { freePort } from '../../src/local/ports.js';
 import { expectMoneyInvariants } from '../support/money-invariants.js';
 import { type ProductProcess, startProduct } from '../support/product-process.js';
@@ -67,11 +68,9 @@ async function openConsole(userId: string, of: { deaf?: boolean } = {}): Promise
     { port },
   );
   const [row] = await world.tx.query<{ login: string }>('select login from sverka."user" where id = $1', [userId]);
-  const link = (await createLoginLink(world.tx, row?.login ?? '')) ?? '';
-  const person = createPageReader(origin);
-  await person.get(`/operator/sign-in?link=${link}`);
-  expect((await person.post('/operator/sign-in', { link })).status).toBe(303);
-  return { process, person };
+  const login = row?.login ?? '';
+  const token = (await createLoginLink(world.tx, login)) ?? '';
+  return { process, person: await openLink(loginLink(`${origin}/operator`, token), login) };
 }
 
 interface Form {
