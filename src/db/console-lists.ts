@@ -4,18 +4,13 @@ import type { WithdrawalRecord } from '../contracts/withdrawal.js';
 import type { Book } from '../domain/books.js';
 import { ALERT_SELECT, type AlertRecord } from './alerts-listing.js';
 import { DEAD_LETTER_SELECT, type DeadLetterRecord } from './dead-letters.js';
-import { DEPOSIT_SELECT, type DepositRow, toDepositRecord } from './deposits.js';
-import { ISSUANCE_COLUMNS, type IssuanceRow, toIssuanceRecord } from './issuances.js';
-import { WAITS_FOR_PERSON } from './issuances-listing.js';
+import { DEPOSIT_LIST, type DepositRow, toDepositRecord } from './deposits.js';
+import { type IssuanceRow, toIssuanceRecord } from './issuances.js';
+import { ISSUANCE_LIST, WAITS_FOR_PERSON } from './issuances-listing.js';
 import type { Where } from './lists.js';
 import { narrowTo, narrowToDays, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
-import {
-  toWithdrawalRecord,
-  WITHDRAWAL_COLUMNS,
-  WITHDRAWAL_WAITS_FOR_PERSON,
-  type WithdrawalRow,
-} from './withdrawals.js';
+import { toWithdrawalRecord, WITHDRAWAL_LIST, WITHDRAWAL_WAITS_FOR_PERSON, type WithdrawalRow } from './withdrawals.js';
 
 /** What a person of ours asks of a list: values by name, in one book, in an order by name. */
 export interface ConsoleList {
@@ -38,8 +33,7 @@ export const DEPOSIT_SORTS = {
 /** Deposits of all merchants in that book. `view=decide`: those that wait for a person. */
 export async function listDepositsForConsole(db: Tx, of: ConsoleList): Promise<DepositRecord[]> {
   const { filters } = of;
-  const from = { select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' };
-  const rows = await readSorted<DepositRow>(db, from, {
+  const rows = await readSorted<DepositRow>(db, DEPOSIT_LIST, {
     page: pageOf(of, DEPOSIT_SORTS),
     narrow(where) {
       narrowTo(where, 'd.book', of.book);
@@ -66,24 +60,19 @@ export const ISSUANCE_SORTS = {
 /** Issuances of all merchants in that book. `view=waiting`: those that wait for a person. */
 export async function listIssuancesForConsole(db: Tx, of: ConsoleList): Promise<IssuanceRecord[]> {
   const { filters } = of;
-  const select = `select ${ISSUANCE_COLUMNS} from sverka.issuance i`;
-  const rows = await readSorted<IssuanceRow>(
-    db,
-    { select, table: 'sverka.issuance', alias: 'i' },
-    {
-      page: pageOf(of, ISSUANCE_SORTS),
-      narrow(where) {
-        narrowTo(where, 'i.book', of.book);
-        narrowTo(where, 'i.state', filters['state']);
-        narrowTo(where, 'i.product', filters['product']);
-        narrowTo(where, 'i.asset', filters['asset']);
-        narrowTo(where, 'i.merchant_id', filters['merchant']);
-        narrowToAny(where, ['i.id', 'i.card_id', 'i.provider_ref'], filters['q']);
-        narrowToDays(where, 'i.created_at', { from: filters['from'], to: filters['to'] });
-        if (filters['view'] === 'waiting') where.add(() => WAITS_FOR_PERSON);
-      },
+  const rows = await readSorted<IssuanceRow>(db, ISSUANCE_LIST, {
+    page: pageOf(of, ISSUANCE_SORTS),
+    narrow(where) {
+      narrowTo(where, 'i.book', of.book);
+      narrowTo(where, 'i.state', filters['state']);
+      narrowTo(where, 'i.product', filters['product']);
+      narrowTo(where, 'i.asset', filters['asset']);
+      narrowTo(where, 'i.merchant_id', filters['merchant']);
+      narrowToAny(where, ['i.id', 'i.card_id', 'i.provider_ref'], filters['q']);
+      narrowToDays(where, 'i.created_at', { from: filters['from'], to: filters['to'] });
+      if (filters['view'] === 'waiting') where.add(() => WAITS_FOR_PERSON);
     },
-  );
+  });
   return rows.map(toIssuanceRecord);
 }
 
@@ -98,12 +87,7 @@ export const WITHDRAWAL_SORTS = {
 /** Withdrawals of all merchants in that book. `view=waiting`: those that wait for a person. */
 export async function listWithdrawalsForConsole(db: Tx, of: ConsoleList): Promise<WithdrawalRecord[]> {
   const { filters } = of;
-  const from = {
-    select: `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`,
-    table: 'sverka.withdrawal',
-    alias: 'w',
-  };
-  const rows = await readSorted<WithdrawalRow>(db, from, {
+  const rows = await readSorted<WithdrawalRow>(db, WITHDRAWAL_LIST, {
     page: pageOf(of, WITHDRAWAL_SORTS),
     narrow(where) {
       narrowTo(where, 'w.book', of.book);

@@ -1,5 +1,5 @@
 import type { DepositRecord } from '../contracts/deposit.js';
-import { DEPOSIT_SELECT, type DepositRow, toDepositRecord } from './deposits.js';
+import { DEPOSIT_LIST, type DepositRow, toDepositRecord } from './deposits.js';
 import type { Filters } from './lists.js';
 import { narrowToEach, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
@@ -13,8 +13,7 @@ export async function listAllDeposits(
   filters: Filters,
   page: Pick<SortedPage, 'limit' | 'after'>,
 ): Promise<DepositRecord[]> {
-  const from = { select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' };
-  const rows = await readSorted<DepositRow>(db, from, {
+  const rows = await readSorted<DepositRow>(db, DEPOSIT_LIST, {
     page: { ...page, by: 'd.created_at', descending: true },
     narrow: (where) => narrowToEach(where, filters),
   });

@@ -16,8 +16,11 @@ const COLUMNS = `select d.id, d.book, d.merchant_id as "merchantId", d.customer_
     d.final_at as "finalAt", d.state, d.version, d.reason, d.created_at as "createdAt", d.updated_at as "updatedAt"`;
 
 /** Everything of a deposit, with its owner's name for his customer; alias `d`. */
-export const DEPOSIT_SELECT = `${COLUMNS}
+const DEPOSIT_SELECT = `${COLUMNS}
   from sverka.deposit d left join sverka.customer c on c.id = d.customer_id`;
+
+/** What lists of deposits read from. */
+export const DEPOSIT_LIST = { select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' } as const;
 
 /** A row of DEPOSIT_SELECT: the credited amount is still text, for the driver has no whole numeric. */
 export type DepositRow = Omit<DepositRecord, 'creditedAmount'> & { creditedText: string | null };

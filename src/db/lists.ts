@@ -2,7 +2,7 @@ import type { DepositRecord } from '../contracts/deposit.js';
 import type { DepositAddressRecord } from '../contracts/deposit-address.js';
 import type { Book } from '../domain/books.js';
 import { DEPOSIT_ADDRESS_SELECT } from './deposit-addresses.js';
-import { DEPOSIT_SELECT, type DepositRow, toDepositRecord } from './deposits.js';
+import { DEPOSIT_LIST, type DepositRow, toDepositRecord } from './deposits.js';
 import type { Tx } from './transaction.js';
 
 /** Whose rows a caller may see: one merchant's, of one book. */
@@ -53,7 +53,7 @@ export function createWhere(): Where {
 }
 
 export async function listDeposits(db: Tx, of: Scope, wanted: Wanted): Promise<DepositRecord[]> {
-  const { sql, params } = listQuery({ select: DEPOSIT_SELECT, table: 'sverka.deposit', alias: 'd' }, of, wanted);
+  const { sql, params } = listQuery(DEPOSIT_LIST, of, wanted);
   return (await db.query<DepositRow>(sql, params)).map(toDepositRecord);
 }
 

@@ -2,7 +2,7 @@ import type { WithdrawalRecord } from '../contracts/withdrawal.js';
 import type { Filters } from './lists.js';
 import { narrowToEach, readSorted, type SortedPage } from './sorted-list.js';
 import type { Tx } from './transaction.js';
-import { toWithdrawalRecord, WITHDRAWAL_COLUMNS, type WithdrawalRow } from './withdrawals.js';
+import { toWithdrawalRecord, WITHDRAWAL_LIST, type WithdrawalRow } from './withdrawals.js';
 
 /**
  * Withdrawals of all merchants, newest first: for the operator's own tools. Filters are by column of `w`, several
@@ -13,9 +13,7 @@ export async function listAllWithdrawals(
   filters: Filters,
   page: Pick<SortedPage, 'limit' | 'after'>,
 ): Promise<WithdrawalRecord[]> {
-  const select = `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`;
-  const from = { select, table: 'sverka.withdrawal', alias: 'w' };
-  const rows = await readSorted<WithdrawalRow>(db, from, {
+  const rows = await readSorted<WithdrawalRow>(db, WITHDRAWAL_LIST, {
     page: { ...page, by: 'w.created_at', descending: true },
     narrow: (where) => narrowToEach(where, filters),
   });

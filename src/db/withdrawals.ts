@@ -3,7 +3,7 @@ import { listQuery, type Scope, type Wanted } from './lists.js';
 import type { Tx } from './transaction.js';
 
 /** Everything of a withdrawal; alias `w`. */
-export const WITHDRAWAL_COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", w.asset, w.amount::text as "amountText",
+const WITHDRAWAL_COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", w.asset, w.amount::text as "amountText",
     w.fee_amount::text as "feeText", w.network, w.destination_id as "destinationId", w.address, w.tag, w.reference,
     w.terms, w.requested_by as "requestedBy", w.expires_at as "expiresAt", w.route,
     w.approvals_needed as "approvalsNeeded", w.payout_ref as "payoutRef", w.payout_status as "payoutStatus",
@@ -13,6 +13,8 @@ export const WITHDRAWAL_COLUMNS = `w.id, w.book, w.merchant_id as "merchantId", 
     w.settled_at as "settledAt", w.movement_ids as "movementIds", w.state, w.version, w.reason, w.actor,
     w.created_at as "createdAt", w.updated_at as "updatedAt"`;
 const SELECT = `select ${WITHDRAWAL_COLUMNS} from sverka.withdrawal w`;
+/** What lists of withdrawals read from. */
+export const WITHDRAWAL_LIST = { select: SELECT, table: 'sverka.withdrawal', alias: 'w' } as const;
 
 /** Nothing happens to it without a person: approve, pay by hand, complete, or clear up. */
 export const WITHDRAWAL_WAITS_FOR_PERSON = `(w.state in ('requested', 'unknown')
@@ -75,7 +77,7 @@ export async function findOwnWithdrawal(db: Tx, of: Scope & { id: string }): Pro
 
 /** The merchant's withdrawals, newest first. */
 export async function listOwnWithdrawals(db: Tx, of: Scope, wanted: Wanted): Promise<WithdrawalRecord[]> {
-  const { sql, params } = listQuery({ select: SELECT, table: 'sverka.withdrawal', alias: 'w' }, of, wanted);
+  const { sql, params } = listQuery(WITHDRAWAL_LIST, of, wanted);
   return (await db.query<WithdrawalRow>(sql, params)).map(toWithdrawalRecord);
 }
 
