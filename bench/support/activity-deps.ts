@@ -20,5 +20,8 @@ export function activityDeps(of: { pool: pg.Pool; config: Config; providers: Pro
     startDepositAddress: async () => undefined,
     nudgeIssuance: async () => 'closed',
     startIssuance: async () => 'closed',
+    startCardLoad: async () => undefined,
+    startCardChange: async () => undefined,
+    nudgeWithdrawal: async () => undefined,
   };
 }
