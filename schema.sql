@@ -205,6 +205,134 @@ create table sverka.audit_seal (
   constraint audit_seal_hash_check CHECK ((octet_length(hash) = 32))
 ); -- sverka_owner
 
+create table sverka.balance_address (
+  source_id integer not null,
+  address text not null,
+  currency text not null,
+  balance numeric not null,
+  version numeric(78,0) not null,
+  resets integer not null,
+  read_at timestamp with time zone not null,
+  base_number integer not null,
+  first_version numeric(78,0),
+  first_before numeric,
+  last_version numeric(78,0),
+  last_after numeric,
+  seen_version numeric(78,0) not null,
+  seen_before numeric not null,
+  constraint balance_address_pkey PRIMARY KEY (source_id, address, currency),
+  constraint balance_address_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id),
+  constraint balance_address_balance_check CHECK (((balance >= (0)::numeric) AND (balance <> 'NaN'::numeric)))
+); -- sverka_owner
+
+create table sverka.balance_bad_item (
+  id bigint not null generated always as identity,
+  source_id integer not null,
+  since_cursor text not null,
+  page_limit integer not null,
+  item_id text,
+  raw text not null,
+  reason text not null,
+  base_number integer not null,
+  found_at timestamp with time zone not null default clock_timestamp(),
+  applied_at timestamp with time zone,
+  constraint balance_bad_item_pkey PRIMARY KEY (id),
+  constraint balance_bad_item_source_id_since_cursor_item_id_raw_key UNIQUE NULLS NOT DISTINCT (source_id, since_cursor, item_id, raw),
+  constraint balance_bad_item_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id)
+); -- sverka_owner
+
+create table sverka.balance_check (
+  id text not null,
+  source_id integer not null,
+  trigger text not null,
+  result text,
+  actions text[] not null default '{}'::text[],
+  cursor text,
+  min_cursor text,
+  theirs jsonb,
+  currencies jsonb not null default '[]'::jsonb,
+  changes_read integer not null default 0,
+  consecutive_differences integer not null default 0,
+  trace_id text,
+  started_at timestamp with time zone not null default clock_timestamp(),
+  finished_at timestamp with time zone,
+  constraint balance_check_pkey PRIMARY KEY (id),
+  constraint balance_check_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id),
+  constraint balance_check_check CHECK (((result IS NULL) = (finished_at IS NULL))),
+  constraint balance_check_id_check CHECK ((id ~ '^bchk_[0-9a-z]{26}$'::text)),
+  constraint balance_check_result_check CHECK ((result = ANY (ARRAY['equal'::text, 'healed'::text, 'differs'::text, 'rebased'::text, 'failed'::text]))),
+  constraint balance_check_trigger_check CHECK ((trigger = ANY (ARRAY['timer'::text, 'webhook_gap'::text, 'operator'::text, 'first_load'::text])))
+); -- sverka_owner
+
+create table sverka.balance_conflict (
+  id bigint not null generated always as identity,
+  source_id integer not null,
+  address text not null,
+  currency text not null,
+  version numeric(78,0) not null,
+  known numeric not null,
+  told numeric not null,
+  recorded_at timestamp with time zone not null default clock_timestamp(),
+  constraint balance_conflict_pkey PRIMARY KEY (id),
+  constraint balance_conflict_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id)
+); -- sverka_owner
+
+create table sverka.balance_currency (
+  source_id integer not null,
+  currency text not null,
+  confirmed numeric not null,
+  frozen numeric not null,
+  held numeric not null,
+  available numeric not null,
+  base numeric not null,
+  moved numeric not null default 0,
+  seen numeric not null default 0,
+  differs_since timestamp with time zone,
+  last_read_at timestamp with time zone not null,
+  constraint balance_currency_pkey PRIMARY KEY (source_id, currency),
+  constraint balance_currency_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id),
+  constraint balance_currency_currency_check CHECK ((currency ~ '^[!-~]{1,32}$'::text))
+); -- sverka_owner
+
+create table sverka.balance_source (
+  id integer not null generated always as identity,
+  book text not null,
+  provider text not null,
+  account text not null,
+  merchant_id text,
+  base_cursor text,
+  base_number integer not null default 0,
+  resets integer not null default 0,
+  differences integer not null default 0,
+  last_action text,
+  asked text,
+  checked_at timestamp with time zone,
+  next_check_at timestamp with time zone not null default clock_timestamp(),
+  created_at timestamp with time zone not null default clock_timestamp(),
+  constraint balance_source_pkey PRIMARY KEY (id),
+  constraint balance_source_book_provider_account_key UNIQUE (book, provider, account),
+  constraint balance_source_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
+  constraint balance_source_asked_check CHECK ((asked = ANY (ARRAY['webhook_gap'::text, 'operator'::text]))),
+  constraint balance_source_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text])))
+); -- sverka_owner
+
+create table sverka.balance_transaction (
+  source_id integer not null,
+  id text not null,
+  version numeric(78,0) not null,
+  status text not null,
+  currency text not null,
+  from_address text,
+  from_amount numeric,
+  from_balance numeric,
+  to_address text,
+  to_amount numeric,
+  to_balance numeric,
+  created text not null,
+  constraint balance_transaction_pkey PRIMARY KEY (source_id, id),
+  constraint balance_transaction_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id)
+); -- sverka_owner
+
 create table sverka.breaker (
   name text not null,
   state text not null default 'closed'::text,
@@ -1069,6 +1197,10 @@ CREATE INDEX api_key_merchant ON sverka.api_key USING btree (merchant_id);
 CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
+CREATE INDEX balance_address_base ON sverka.balance_address USING btree (source_id, base_number);
+CREATE INDEX balance_address_place ON sverka.balance_address USING btree (address);
+CREATE INDEX balance_check_of ON sverka.balance_check USING btree (source_id, started_at DESC, id DESC);
+CREATE UNIQUE INDEX balance_check_open ON sverka.balance_check USING btree (source_id) WHERE (finished_at IS NULL);
 CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
 CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
 CREATE INDEX card_last4 ON sverka.card USING btree (last4) WHERE (last4 IS NOT NULL);
@@ -1162,6 +1294,9 @@ CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.entry F
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON ledger.movement FOR EACH STATEMENT EXECUTE FUNCTION ledger.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
 CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.audit_seal FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change(); -- enabled always
+CREATE TRIGGER keep_finished BEFORE UPDATE ON sverka.balance_check FOR EACH ROW WHEN ((old.finished_at IS NOT NULL)) EXECUTE FUNCTION sverka.keep_finished_check();
+CREATE TRIGGER keep_rows BEFORE DELETE OR TRUNCATE ON sverka.balance_check FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_delete();
+CREATE TRIGGER append_only BEFORE DELETE OR UPDATE OR TRUNCATE ON sverka.balance_conflict FOR EACH STATEMENT EXECUTE FUNCTION sverka.refuse_change();
 CREATE TRIGGER audit_move AFTER INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.audit_move('card'); -- enabled always
 CREATE TRIGGER guard_card_again BEFORE UPDATE OF state ON sverka.card FOR EACH ROW WHEN (((old.state = 'failed'::text) AND (new.state = 'pending'::text))) EXECUTE FUNCTION sverka.guard_card_again(); -- enabled always
 CREATE TRIGGER guard_move BEFORE INSERT OR UPDATE ON sverka.card FOR EACH ROW EXECUTE FUNCTION sverka.guard_move('card'); -- enabled always
@@ -1748,6 +1883,33 @@ AS $function$
   select case when w.approvals_needed is null or sverka.withdrawal_approvals(w, null) < w.approvals_needed
     then 'its approvals do not stand any more' end;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.ask_balance_check(of_source integer, why text, within interval)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  update sverka.balance_source s set asked = why, next_check_at = least(s.next_check_at, clock_timestamp() + within)
+    where s.id = of_source and (s.asked is distinct from 'operator' or why = 'operator');
+$function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.assign_balance_source(of_book text, of_provider text, of_account text, to_merchant text, by_whom text DEFAULT NULL::text, trace text DEFAULT NULL::text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare before sverka.balance_source;
+begin
+  before := sverka.lock_balance_source(of_book, of_provider, of_account);
+  if before.merchant_id is not distinct from to_merchant then return; end if;
+  update sverka.balance_source s set merchant_id = to_merchant where s.id = before.id;
+  perform sverka.note_act('balance_source', of_account, to_merchant, before.merchant_id, coalesce(to_merchant, 'nobody'),
+    'source_assigned', by_whom, trace, of_book);
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.audit_bytes(a sverka.audit)
@@ -2497,6 +2659,15 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.keep_finished_check()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  raise exception 'a finished check stays as it is' using errcode = 'insufficient_privilege';
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.keep_posted()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2526,6 +2697,23 @@ begin
       where i.issuer = with_issuer and i.subject = with_subject and i.user_id <> linked.id) other;
   perform sverka.note_act_on_user(of_user, 'identity_linked', by_whom, trace);
   return true;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.lock_balance_source(of_book text, of_provider text, of_account text)
+ RETURNS sverka.balance_source
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET lock_timeout TO '2s'
+AS $function$
+declare source sverka.balance_source;
+begin
+  insert into sverka.balance_source (book, provider, account) values (of_book, of_provider, of_account)
+    on conflict (book, provider, account) do nothing;
+  select * into source from sverka.balance_source s
+    where s.book = of_book and s.provider = of_provider and s.account = of_account for no key update;
+  return source;
 end $function$
 ; -- sverka_owner
 
@@ -2580,6 +2768,159 @@ AS $function$
   select pg_has_role(session_user, 'sverka_' || for_audience, 'usage')
     and (for_audience = 'cabinet') = ('requester' = any (with_roles));
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.mirror_transactions(of_source integer, from_journal boolean, ids text[], statuses text[], currencies text[], versions numeric[], from_addresses text[], from_amounts numeric[], from_balances numeric[], to_addresses text[], to_amounts numeric[], to_balances numeric[], created text[], OUT stored integer, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  with told as (
+    select distinct on (i.id) i.* from unnest(ids, versions, statuses, currencies, from_addresses, from_amounts,
+        from_balances, to_addresses, to_amounts, to_balances, mirror_transactions.created) with ordinality
+        as i(id, version, status, currency, from_address, from_amount, from_balance, to_address, to_amount, to_balance,
+          made, place)
+      order by i.id, i.version desc, i.place desc),
+  news as (
+    select n.* from told n left join sverka.balance_transaction t on t.source_id = of_source and t.id = n.id
+      where t.id is null or n.version > t.version or n.version = t.version
+        and (n.status, n.currency, n.from_address, n.from_amount, n.from_balance, n.to_address, n.to_amount, n.to_balance)
+          is distinct from (t.status, t.currency, t.from_address, t.from_amount, t.from_balance, t.to_address,
+            t.to_amount, t.to_balance)
+      order by n.id),
+  kept as (
+    insert into sverka.balance_transaction as t
+      select of_source, n.id, n.version, n.status, n.currency, n.from_address, n.from_amount, n.from_balance,
+          n.to_address, n.to_amount, n.to_balance, n.made from news n
+    on conflict (source_id, id) do update set version = excluded.version, status = excluded.status,
+      currency = excluded.currency, from_address = excluded.from_address, from_amount = excluded.from_amount,
+      from_balance = excluded.from_balance, to_address = excluded.to_address, to_amount = excluded.to_amount,
+      to_balance = excluded.to_balance, created = excluded.created
+    returning 1)
+  select count(*) into stored from kept;
+
+  with sides as (
+    -- Of one address with itself, the account's balance is what stands after both.
+    select i.place, i.from_address as address, i.currency, i.version,
+        case when i.from_address = i.to_address then i.to_balance else i.from_balance end as after,
+        case when i.from_address = i.to_address then i.to_balance + i.from_amount - i.to_amount
+          else i.from_balance + i.from_amount end as before
+      from unnest(currencies, versions, from_addresses, from_amounts, from_balances, to_addresses, to_amounts,
+          to_balances) with ordinality
+        as i(currency, version, from_address, from_amount, from_balance, to_address, to_amount, to_balance, place)
+      where i.from_address is not null
+    union all
+    select i.place, i.to_address, i.currency, i.version, i.to_balance, i.to_balance - i.to_amount
+      from unnest(currencies, versions, from_addresses, to_addresses, to_amounts, to_balances) with ordinality
+        as i(currency, version, from_address, to_address, to_amount, to_balance, place)
+      where i.to_address is not null and i.to_address is distinct from i.from_address),
+  told as (
+    select s.address, s.currency, max(s.version) as highest, min(s.version) as lowest,
+        (array_agg(s.after order by s.version desc, s.place desc))[1] as after,
+        (array_agg(s.before order by s.version, s.place))[1] as before
+      from sides s group by s.address, s.currency),
+  weighed as (
+    select t.*, a.balance as known, a.version, a.resets, a.read_at, a.first_version, a.first_before, a.last_version,
+        a.last_after, a.seen_version, a.seen_before, s.resets as now_resets, s.base_number as now_base,
+        a.address is null or t.highest >= a.version as is_news,
+        a.base_number is not distinct from s.base_number as is_same
+      from told t join sverka.balance_source s on s.id = of_source
+        left join sverka.balance_address a
+          on a.source_id = of_source and a.address = t.address and a.currency = t.currency),
+  conflicting as (
+    insert into sverka.balance_conflict (source_id, address, currency, version, known, told)
+      select of_source, w.address, w.currency, w.version, w.known, w.after from weighed w
+        where w.highest = w.version and w.known <> w.after
+      returning 1),
+  after as (
+    select w.address, w.currency,
+        case when w.is_news then w.after else w.known end as balance,
+        greatest(w.highest, w.version) as version,
+        case when w.is_news then w.now_resets else w.resets end as resets,
+        w.now_base as base_number,
+        case when not from_journal then case when w.is_same then w.first_version end
+          when w.is_same and w.first_version <= w.lowest then w.first_version else w.lowest end as first_version,
+        case when not from_journal then case when w.is_same then w.first_before end
+          when w.is_same and w.first_version <= w.lowest then w.first_before else w.before end as first_before,
+        case when not from_journal then case when w.is_same then w.last_version end
+          when w.is_same and w.last_version > w.highest then w.last_version else w.highest end as last_version,
+        case when not from_journal then case when w.is_same then w.last_after end
+          when w.is_same and w.last_version > w.highest then w.last_after else w.after end as last_after,
+        case when w.is_same and w.seen_version <= w.lowest then w.seen_version else w.lowest end as seen_version,
+        case when w.is_same and w.seen_version <= w.lowest then w.seen_before else w.before end as seen_before,
+        w.is_news,
+        case when w.is_same then coalesce(w.last_after - w.first_before, 0) else 0 end as had_moved,
+        case when w.is_same then w.known - w.seen_before else 0 end as had_seen
+      from weighed w
+      -- A webhook of an older version tells nothing, not even where the sum began.
+      where from_journal or w.is_news),
+  changed as (
+    select a.* from after a left join sverka.balance_address k
+        on k.source_id = of_source and k.address = a.address and k.currency = a.currency
+      where k.address is null
+        or (a.balance, a.version, a.resets, a.first_version, a.first_before, a.last_version, a.last_after,
+              a.seen_version, a.seen_before)
+          is distinct from (k.balance, k.version, k.resets, k.first_version, k.first_before, k.last_version,
+              k.last_after, k.seen_version, k.seen_before)
+        or a.base_number <> k.base_number
+      order by a.address, a.currency),
+  kept as (
+    insert into sverka.balance_address as k (source_id, address, currency, balance, version, resets, read_at,
+        base_number, first_version, first_before, last_version, last_after, seen_version, seen_before)
+      select of_source, c.address, c.currency, c.balance, c.version, c.resets, clock_timestamp(), c.base_number,
+          c.first_version, c.first_before, c.last_version, c.last_after, c.seen_version, c.seen_before
+        from changed c
+    on conflict (source_id, address, currency) do update set balance = excluded.balance, version = excluded.version,
+      resets = excluded.resets, read_at = excluded.read_at, base_number = excluded.base_number,
+      first_version = excluded.first_version, first_before = excluded.first_before,
+      last_version = excluded.last_version, last_after = excluded.last_after, seen_version = excluded.seen_version,
+      seen_before = excluded.seen_before
+    returning 1),
+  summed as (
+    select c.currency, sum(coalesce(c.last_after - c.first_before, 0) - c.had_moved) as moved,
+        sum(c.balance - c.seen_before - c.had_seen) as seen
+      from changed c group by c.currency),
+  booked as (
+    insert into sverka.balance_currency as b
+        (source_id, currency, confirmed, frozen, held, available, base, moved, seen, last_read_at)
+      select of_source, s.currency, 0, 0, 0, 0, 0, s.moved, s.seen, clock_timestamp() from summed s
+        where s.moved <> 0 or s.seen <> 0 order by s.currency
+    on conflict (source_id, currency) do update set moved = b.moved + excluded.moved, seen = b.seen + excluded.seen
+    returning 1)
+  select (select count(*) from kept), (select count(*) from weighed w where not w.is_news),
+      (select count(*) from conflicting),
+      (select count(*) from weighed w where w.lowest > w.version and w.before <> w.known)
+    into moved, stale, conflicts, gaps;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.move_balance_base(of_source integer, at_cursor text, is_reset boolean)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare was integer;
+begin
+  select s.base_number into was from sverka.balance_source s where s.id = of_source;
+  update sverka.balance_source s set base_cursor = at_cursor, base_number = was + 1,
+    resets = s.resets + is_reset::integer where s.id = of_source;
+  update sverka.balance_currency c set base = c.confirmed, moved = 0, seen = 0, differs_since = null
+    where c.source_id = of_source;
+  if is_reset then return; end if;
+  with ahead as (
+    update sverka.balance_address a set base_number = was + 1, first_version = null, first_before = null,
+        last_version = null, last_after = null, seen_before = coalesce(a.last_after, a.seen_before),
+        seen_version = coalesce(a.last_version, a.seen_version)
+      where a.source_id = of_source and a.base_number = was
+        and a.balance <> coalesce(a.last_after, a.seen_before)
+      returning a.currency, a.balance - a.seen_before as seen)
+  update sverka.balance_currency c set seen = x.seen
+    from (select ahead.currency, sum(ahead.seen) as seen from ahead group by 1) x
+    where c.source_id = of_source and c.currency = x.currency;
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.move_withdrawal(before sverka.withdrawal, after sverka.withdrawal, operations text[])
@@ -3361,6 +3702,26 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.state_balances(of_source integer, currencies text[], balances numeric[], frozen numeric[], held numeric[], available numeric[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  insert into sverka.balance_currency as c
+      (source_id, currency, confirmed, frozen, held, available, base, last_read_at)
+    select of_source, coalesce(x.currency, k.currency), coalesce(x.balance, 0), coalesce(x.frozen, 0),
+        coalesce(x.held, 0), coalesce(x.available, 0), 0, clock_timestamp()
+      from unnest(currencies, balances, state_balances.frozen, state_balances.held, state_balances.available)
+          x(currency, balance, frozen, held, available)
+        full join (select y.currency from sverka.balance_currency y where y.source_id = of_source) k
+          on k.currency = x.currency
+      order by 2
+  on conflict (source_id, currency) do update set confirmed = excluded.confirmed, frozen = excluded.frozen,
+    held = excluded.held, available = excluded.available, last_read_at = excluded.last_read_at;
+$function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text)
  RETURNS sverka.withdrawal
  LANGUAGE plpgsql
@@ -3720,6 +4081,24 @@ grant select on sverka.audit to sverka_console;
 grant select on sverka.audit to sverka_worker;
 grant select on sverka.audit_seal to sverka_console;
 grant select on sverka.audit_seal to sverka_worker;
+grant select on sverka.balance_address to sverka_console;
+grant select on sverka.balance_address to sverka_gateway;
+grant select on sverka.balance_address to sverka_worker;
+grant select on sverka.balance_bad_item to sverka_console;
+grant insert, select, update on sverka.balance_bad_item to sverka_worker;
+grant select on sverka.balance_check to sverka_console;
+grant select on sverka.balance_check to sverka_gateway;
+grant insert, select, update on sverka.balance_check to sverka_worker;
+grant select on sverka.balance_conflict to sverka_console;
+grant select on sverka.balance_conflict to sverka_worker;
+grant select on sverka.balance_currency to sverka_console;
+grant select on sverka.balance_currency to sverka_gateway;
+grant select on sverka.balance_currency to sverka_worker;
+grant select on sverka.balance_source to sverka_console;
+grant select on sverka.balance_source to sverka_gateway;
+grant select on sverka.balance_source to sverka_worker;
+grant select on sverka.balance_transaction to sverka_console;
+grant select on sverka.balance_transaction to sverka_worker;
 grant select on sverka.breaker to sverka_console;
 grant select on sverka.breaker to sverka_gateway;
 grant select on sverka.breaker to sverka_worker;
@@ -3825,6 +4204,12 @@ grant select on sverka.withdrawal_terms to sverka_worker;
 
 -- Grants on columns
 
+grant update on sverka.balance_currency (differs_since) to sverka_worker;
+grant update on sverka.balance_source (asked) to sverka_worker;
+grant update on sverka.balance_source (checked_at) to sverka_worker;
+grant update on sverka.balance_source (differences) to sverka_worker;
+grant update on sverka.balance_source (last_action) to sverka_worker;
+grant update on sverka.balance_source (next_check_at) to sverka_worker;
 grant select on sverka.cardholder (actor) to sverka_console;
 grant select on sverka.cardholder (book) to sverka_console;
 grant select on sverka.cardholder (created_at) to sverka_console;
@@ -3862,6 +4247,9 @@ grant execute on sverka.add_withdrawal_destination(of_book text, of_merchant tex
 grant execute on sverka.add_withdrawal_proof(the_withdrawal text, by_user text, with_hash text, with_name text, with_type text, with_file bytea) to sverka_console;
 grant execute on sverka.apply_withdrawal_decision(the_withdrawal text, transfer jsonb, trace text) to sverka_worker;
 grant execute on sverka.apply_withdrawal_payout(the_withdrawal text, ticket bigint, payout jsonb, transfer jsonb, declined text, needs_person boolean, trace text) to sverka_worker;
+grant execute on sverka.ask_balance_check(of_source integer, why text, within interval) to sverka_console;
+grant execute on sverka.ask_balance_check(of_source integer, why text, within interval) to sverka_worker;
+grant execute on sverka.assign_balance_source(of_book text, of_provider text, of_account text, to_merchant text, by_whom text, trace text) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_console;
 grant execute on sverka.audit_bytes(a sverka.audit) to sverka_worker;
 grant execute on sverka.begin_passkey(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;
@@ -3890,9 +4278,12 @@ grant execute on sverka.inbox_accept(ids text[], providers text[], endpoints tex
 grant execute on sverka.inbox_follower(of_book text, of_provider text, of_account text, of_ref text) to sverka_relay;
 grant execute on sverka.join_persons(one text, other text) to sverka_console;
 grant execute on sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text) to sverka_console;
+grant execute on sverka.lock_balance_source(of_book text, of_provider text, of_account text) to sverka_worker;
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
+grant execute on sverka.mirror_transactions(of_source integer, from_journal boolean, ids text[], statuses text[], currencies text[], versions numeric[], from_addresses text[], from_amounts numeric[], from_balances numeric[], to_addresses text[], to_amounts numeric[], to_balances numeric[], created text[], OUT stored integer, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer) to sverka_worker;
+grant execute on sverka.move_balance_base(of_source integer, at_cursor text, is_reset boolean) to sverka_worker;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
@@ -3927,6 +4318,7 @@ grant execute on sverka.set_user_disabled(of_user text, is_disabled boolean, by_
 grant execute on sverka.set_user_roles(of_user text, with_roles text[], by_whom text, trace text) to sverka_console;
 grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text, trace text) to sverka_console;
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text, trace text) to sverka_console;
+grant execute on sverka.state_balances(of_source integer, currencies text[], balances numeric[], frozen numeric[], held numeric[], available numeric[]) to sverka_worker;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
 grant execute on sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;

@@ -20,7 +20,7 @@ const PICTURES = [
 ];
 
 /** Of the story, each with such a line at its end. */
-const CHAPTERS = 3;
+const CHAPTERS = 4;
 const STORY_MS = 300_000;
 
 mkdirSync(folder, { recursive: true });

@@ -3,8 +3,11 @@ import { z } from 'zod';
 /** As domain/books.ts says; named here again because a configuration knows nothing but its own text. */
 const BOOKS = ['live', 'test'] as const;
 /** Names of the providers that a configuration may speak of. */
-const PROVIDERS = ['custody', 'issuer'] as const;
+const PROVIDERS = ['custody', 'issuer', 'pert'] as const;
 export type ProviderName = (typeof PROVIDERS)[number];
+/** As `providerAccountName` of contracts/ids.ts says. */
+const MAIN = { live: 'main-live', test: 'main-test' } as const;
+const ACCOUNTS = { custody: MAIN, issuer: MAIN, pert: { live: 'pert-main', test: 'pert-test' } } as const;
 
 /** One account at one provider; it serves one book (R21). */
 export interface ProviderConfig {
@@ -102,6 +105,9 @@ const schema = z.object({
   SVERKA_WITHDRAWAL_REMINDER: duration('4h'),
   SVERKA_WITHDRAWAL_ESCALATION: duration('1d'),
   SVERKA_PAGE_TURN: duration('5s'),
+  SVERKA_BALANCE_CHECK_INTERVAL: duration('5m'),
+  SVERKA_BALANCE_RECHECK_INTERVAL: duration('15s'),
+  SVERKA_BALANCE_DIFFERENCE_CHECKS: count(3),
   SVERKA_UNMATCHED_ALERT_AGE: duration('1h'),
   SVERKA_FAULT_INTERVAL: duration('5s'),
   SVERKA_FAULT_INTERVAL_MAX: duration('10m'),
@@ -231,7 +237,14 @@ function readProviders(env: NodeJS.ProcessEnv): { found: ProviderConfig[]; probl
       if (webhookSecrets.some((secret) => secret.length < WEBHOOK_SECRET_CHARACTERS_MIN)) {
         problems.push(`${prefix}_WEBHOOK_SECRETS: each needs at least ${WEBHOOK_SECRET_CHARACTERS_MIN} characters`);
       }
-      found.push({ provider, book, account: `main-${book}`, url: url ?? '', apiKey: apiKey ?? '', webhookSecrets });
+      found.push({
+        provider,
+        book,
+        account: ACCOUNTS[provider][book],
+        url: url ?? '',
+        apiKey: apiKey ?? '',
+        webhookSecrets,
+      });
     }
   }
   return { found, problems };

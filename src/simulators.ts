@@ -4,6 +4,7 @@ import { createPool } from './db/pool.js';
 import { startOps } from './http/ops.js';
 import { startCustodySimulator } from './providers/custody/simulator.js';
 import { startIssuerSimulator } from './providers/issuer/simulator.js';
+import { startPertSimulator } from './providers/pert/simulator.js';
 import { beginProcess, runUntilStopped } from './run-process.js';
 import { createLog } from './telemetry/log.js';
 import { createMetrics } from './telemetry/metrics.js';
@@ -19,6 +20,8 @@ const settingsSchema = z.object({
   custody: played,
   /** Left out where nobody issues cards. */
   issuer: played.optional(),
+  /** Left out where no balances are mirrored. */
+  pert: played.optional(),
 });
 
 const config = beginProcess();
@@ -33,7 +36,8 @@ const common = (name: string) => ({
 });
 const custody = await startCustodySimulator({ ...common('custody'), ...settings.custody });
 const issuer = settings.issuer ? await startIssuerSimulator({ ...common('issuer'), ...settings.issuer }) : null;
-const running = { custody, ...(issuer ? { issuer } : {}) };
+const pert = settings.pert ? await startPertSimulator({ ...common('pert'), ...settings.pert }) : null;
+const running = { custody, ...(issuer ? { issuer } : {}), ...(pert ? { pert } : {}) };
 const ops = await startOps({
   process: 'simulators',
   host: config.SVERKA_OPS_HOST,

@@ -3,6 +3,7 @@ import { createActivities } from './activities/create-activities.js';
 import type { ActivityDeps } from './activities/deps.js';
 import { breakerLimits, guardProvider } from './activities/guard-client.js';
 import { createActivityInterceptor } from './activities/interceptor.js';
+import { nudgeBalances } from './client/balances.js';
 import { startCardChange } from './client/card-changes.js';
 import { startDepositAddress } from './client/deposit-addresses.js';
 import { nudgeDeposit } from './client/deposits.js';
@@ -44,6 +45,7 @@ const deps: ActivityDeps = {
   log,
   custody: guardProvider(db, { provider: 'custody', clientOf: providers.custody }, limits),
   issuer: guardProvider(db, { provider: 'issuer', clientOf: providers.issuer }, limits),
+  pert: guardProvider(db, { provider: 'pert', clientOf: providers.pert }, limits),
   keys,
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
@@ -52,6 +54,7 @@ const deps: ActivityDeps = {
   startCardLoad: (input) => startCardLoad(temporal, input),
   startCardChange: (input) => startCardChange(temporal, input),
   nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
+  nudgeBalances: (input) => nudgeBalances(temporal, input),
 };
 const connection = await NativeConnection.connect(temporalConnection(config));
 const workers = await createWorkers({

@@ -15,6 +15,7 @@ export function activityDeps(of: { pool: pg.Pool; config: Config; providers: Pro
     log: silentLog,
     custody: providers.custody,
     issuer: providers.issuer,
+    pert: providers.pert,
     keys: createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT)),
     nudgeDeposit: async () => 'closed',
     startDepositAddress: async () => undefined,

@@ -1,3 +1,4 @@
+import { createBalanceActivities } from './balances.js';
 import { createCardChangeActivities } from './card-changes.js';
 import { createCheckActivities } from './checks.js';
 import { createDepositAddressActivities } from './deposit-addresses.js';
@@ -22,6 +23,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createCardChangeActivities(deps),
     ...createWithdrawalActivities(deps),
     ...createPayoutActivities(deps),
+    ...createBalanceActivities(deps),
     ...createCheckActivities(deps),
   };
 }

@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { Config } from '../config.js';
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
 import type {
   CardChangeInput,
   CardLoadInput,
@@ -12,6 +13,7 @@ import type { AccountOf } from '../providers/create-providers.js';
 import type { CustodyClient } from '../providers/custody/client.js';
 import type { IssuerClient } from '../providers/issuer/client.js';
 import type { KeyProvider } from '../providers/keys/key-provider.js';
+import type { PertClient } from '../providers/pert/client.js';
 import type { Log } from '../telemetry/log.js';
 
 /** What activities are given by the worker: connections, never another activity. */
@@ -22,6 +24,7 @@ export interface ActivityDeps {
   /** The client of that account; throws when the account is not configured. */
   custody(of: AccountOf): CustodyClient;
   issuer(of: AccountOf): IssuerClient;
+  pert(of: AccountOf): PertClient;
   /** Opens what was sealed for the issuer alone: identities. */
   readonly keys: KeyProvider;
   /**
@@ -39,6 +42,8 @@ export interface ActivityDeps {
   startCardLoad(input: CardLoadInput): Promise<void>;
   /** The same for a change of a card. */
   startCardChange(input: CardChangeInput): Promise<void>;
+  /** Asks whoever mirrors the balances of an account to look; begins it where there is none. */
+  nudgeBalances(input: BalanceSyncInput): Promise<void>;
   /** Begins a withdrawal's run where there is none, and asks the one that runs to look. */
   nudgeWithdrawal(input: WithdrawalInput): Promise<void>;
 }

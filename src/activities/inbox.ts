@@ -125,6 +125,7 @@ async function nudgeEach(
       if (follower === null) payouts.push({ book, account, ref, traceId });
       else await attempt(() => deps.nudgeWithdrawal({ book, ...follower, traceId }));
     }
+    if (row.provider === 'pert') await attempt(() => deps.nudgeBalances({ book, provider: 'pert', account }));
     if (row.subjectType === 'card' && row.provider === 'issuer') {
       const of: IssuanceRef = { book, provider: 'issuer', account, ref, traceId };
       const record = await findIssuanceOf(queriesOf(deps.pool), of);

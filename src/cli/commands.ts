@@ -1,6 +1,7 @@
 import type { Command } from './command.js';
 import { listAlertsCommand } from './commands/alerts.js';
 import { exportAuditCommand, verifyAuditCommand } from './commands/audit.js';
+import { checkBalancesCommand, listBalancesCommand, showBalanceHistoryCommand } from './commands/balances.js';
 import { listBreakersCommand } from './commands/breakers.js';
 import { createCompletionCommand } from './commands/completion.js';
 import {
@@ -45,6 +46,9 @@ export const COMMANDS: readonly Command[] = [
   decideIssuanceCommand,
   listWithdrawalsCommand,
   showWithdrawalCommand,
+  listBalancesCommand,
+  checkBalancesCommand,
+  showBalanceHistoryCommand,
   listProductsCommand,
   setFeeCommand,
   listDeadLettersCommand,

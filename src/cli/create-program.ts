@@ -53,6 +53,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   deposits: 'money that came in over a blockchain',
   issuances: 'what makes cards',
   withdrawals: 'money that leaves, by people alone',
+  balances: 'what providers of balances hold, beside the books',
   products: 'kinds of cards, and what each costs',
   deadletters: 'notifications that wait for a person',
   alerts: 'what a person must see',

@@ -10,7 +10,9 @@ import {
   WorkflowNotFoundError,
 } from '@temporalio/client';
 import type { Config } from '../config.js';
+import type { BalanceSyncInput } from '../contracts/balance-messages.js';
 import {
+  balanceSyncWorkflowId,
   DRIFT_CHECK_SCHEDULE_ID,
   depositReconcileScheduleId,
   FULL_CHECK_SCHEDULE_ID,
@@ -19,7 +21,7 @@ import {
   issuanceReconcileScheduleId,
 } from '../contracts/ids.js';
 import type { DepositReconcileInput, IssuanceReconcileInput } from '../contracts/messages.js';
-import type { healthWatch, inboxSweep } from '../workflows/index.js';
+import type { balanceSync, healthWatch, inboxSweep } from '../workflows/index.js';
 import { keyIdOf } from './encryption-codec.js';
 import { searchAttributesOf, type Temporal } from './temporal.js';
 
@@ -39,7 +41,7 @@ const DEADLINE_MS = 10_000;
 export async function ensureStanding(temporal: Temporal, config: Config): Promise<void> {
   const within = (call: () => Promise<unknown>) =>
     whileBusy(() => temporal.connection.withDeadline(Date.now() + DEADLINE_MS, call));
-  await within(() => startStanding(temporal));
+  await within(() => startStanding(temporal, config));
   for (const schedule of schedulesOf(temporal, config)) await within(() => ensureSchedule(temporal, schedule));
 }
 
@@ -50,20 +52,29 @@ export async function missingStanding(temporal: Temporal, config: Config): Promi
   const exists = async (id: string) => (await schedule.getHandle(id).describe()).scheduleId === id;
   const schedules = schedulesOf(temporal, config).map(({ scheduleId }) => scheduleId);
   const missing = await Promise.all([
-    ...STANDING_WORKFLOW_IDS.map(async (id) => ((await runs(id).catch(falseWhenAbsent)) ? [] : [id])),
+    ...standingIdsOf(config).map(async (id) => ((await runs(id).catch(falseWhenAbsent)) ? [] : [id])),
     ...schedules.map(async (id) => ((await exists(id).catch(falseWhenAbsent)) ? [] : [id])),
   ]);
   return missing.flat();
 }
 
-const STANDING_WORKFLOW_IDS = [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID];
+function standingIdsOf(config: Config): string[] {
+  return [INBOX_SWEEP_WORKFLOW_ID, HEALTH_WATCH_WORKFLOW_ID, ...mirrored(config).map(balanceSyncWorkflowId)];
+}
+
+/** The accounts whose balances are mirrored, one run for each. */
+function mirrored(config: Config): BalanceSyncInput[] {
+  return config.providers.flatMap(({ provider, book, account }) =>
+    provider === 'pert' ? [{ book, provider, account }] : [],
+  );
+}
 
 function falseWhenAbsent(error: unknown): boolean {
   if (error instanceof WorkflowNotFoundError || error instanceof ScheduleNotFoundError) return false;
   throw error;
 }
 
-async function startStanding({ client, taskQueue }: Temporal): Promise<void> {
+async function startStanding({ client, taskQueue }: Temporal, config: Config): Promise<void> {
   const options = { taskQueue, args: [] as [], workflowIdConflictPolicy: 'USE_EXISTING' as const };
   await client.workflow.start<typeof inboxSweep>('inboxSweep', {
     ...options,
@@ -75,6 +86,14 @@ async function startStanding({ client, taskQueue }: Temporal): Promise<void> {
     workflowId: HEALTH_WATCH_WORKFLOW_ID,
     staticSummary: 'Looks each minute whether anything is ill',
   });
+  for (const input of mirrored(config)) {
+    await client.workflow.start<typeof balanceSync>('balanceSync', {
+      ...{ taskQueue, args: [input], workflowIdConflictPolicy: 'USE_EXISTING' },
+      workflowId: balanceSyncWorkflowId(input),
+      staticSummary: `Mirrors the balances of ${input.account}`,
+      typedSearchAttributes: searchAttributesOf({ kind: 'balance_sync', ref: input.account, book: input.book }),
+    });
+  }
 }
 
 /** All schedules of this configuration: the books' own checks, and a reconciliation for each account that has one. */
@@ -117,32 +136,25 @@ interface Reconciliation {
 
 /** What is reconciled at each configured account: at a custodian deposits, at an issuer what waits for it. */
 function reconciliationsOf(config: Config): Reconciliation[] {
-  return config.providers.map(({ provider, book, account }) => {
+  return config.providers.flatMap(({ provider, book, account }): Reconciliation[] => {
     switch (provider) {
       case 'custody': {
         const input = { book, provider, account };
         const staticSummary = `Reconciles deposits at ${account}`;
         const every = { everyMs: config.SVERKA_RECONCILE_INTERVAL, kind: 'deposit_reconcile' };
-        return {
-          ...every,
-          id: depositReconcileScheduleId(input),
-          workflowType: 'depositReconcile',
-          input,
-          staticSummary,
-        };
+        const id = depositReconcileScheduleId(input);
+        return [{ ...every, id, workflowType: 'depositReconcile', input, staticSummary }];
       }
       case 'issuer': {
         const input = { book, provider, account };
         const staticSummary = `Asks about issuances that wait at ${account}`;
         const every = { everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL, kind: 'issuance_reconcile' };
-        return {
-          ...every,
-          id: issuanceReconcileScheduleId(input),
-          workflowType: 'issuanceReconcile',
-          input,
-          staticSummary,
-        };
+        const id = issuanceReconcileScheduleId(input);
+        return [{ ...every, id, workflowType: 'issuanceReconcile', input, staticSummary }];
       }
+      // A run of its own for ever, no schedule: it has its clock itself.
+      case 'pert':
+        return [];
     }
   });
 }

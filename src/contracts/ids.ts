@@ -16,6 +16,7 @@ export const ID_PREFIXES = {
   withdrawal: 'wd',
   withdrawalDestination: 'wdd',
   withdrawalProof: 'wdp',
+  balanceCheck: 'bchk',
   event: 'evt',
   decision: 'dec',
   inbox: 'inb',
@@ -87,6 +88,11 @@ export function withdrawalWorkflowId(input: { book: string; id: string }): strin
   return `withdrawal:${input.book}:${input.id}`;
 }
 
+/** Id of the standing workflow that mirrors the balances of an account. */
+export function balanceSyncWorkflowId(input: { book: string; account: string }): string {
+  return `balance-sync:${input.book}:${input.account}`;
+}
+
 /** Id of the schedule that asks again about every issuance which waits. */
 export function issuanceReconcileScheduleId(input: { book: string; provider: string }): string {
   return `issuance-reconcile:${input.book}:${input.provider}`;
@@ -105,6 +111,14 @@ export const HEALTH_WATCH_WORKFLOW_ID = 'health-watch';
 export const DRIFT_CHECK_SCHEDULE_ID = 'drift-check';
 export const FULL_CHECK_SCHEDULE_ID = 'full-check';
 
+/**
+ * Our name of an account, and of its webhook endpoint: a mirrored one is shown to merchants, where no other word says
+ * which provider it is at.
+ */
+export function providerAccountName(provider: string, book: 'live' | 'test'): string {
+  return provider === 'pert' ? `pert-${book === 'live' ? 'main' : 'test'}` : `main-${book}`;
+}
+
 /** Task queue of workflows and database activities; provider calls have one of their own each. */
 export function providerTaskQueue(taskQueue: string, provider: string): string {
   return `${taskQueue}-provider-${provider}`;
@@ -112,6 +126,7 @@ export function providerTaskQueue(taskQueue: string, provider: string): string {
 
 /** Every workflow there is, by the name that Temporal keeps; a bundle without one of them is refused at start. */
 export const WORKFLOW_NAMES = [
+  'balanceSync',
   'cardChange',
   'cardLoad',
   'deposit',

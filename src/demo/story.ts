@@ -1,3 +1,4 @@
+import { playBalances } from './balances.js';
 import { playCards } from './cards.js';
 import { playDeposits } from './deposits.js';
 import { playWithdrawals } from './withdrawals.js';
@@ -17,6 +18,8 @@ export interface StoryRun {
   }[];
   /** Relative to the repository. */
   readonly logFiles: Readonly<Record<string, string>>;
+  /** Accounts whose balances are mirrored, and whose they are. */
+  readonly sources?: readonly { readonly source: string; readonly book: string; readonly merchantId: string }[];
   /** One-time links, by person. */
   readonly logins?: readonly { readonly user: string; readonly linkFile: string }[];
   readonly merchants: readonly { readonly id: string; readonly book: string; readonly apiKey: string }[];
@@ -36,6 +39,7 @@ const CHAPTERS = [
   { title: 'Deposits', play: playDeposits },
   { title: 'Cards', play: playCards },
   { title: 'Withdrawals', play: playWithdrawals },
+  { title: 'Balances', play: playBalances },
 ] as const;
 
 /**

@@ -1,10 +1,15 @@
 import { randomBytes } from 'node:crypto';
+import { providerAccountName } from '../contracts/ids.js';
 import type { RunHook } from './run-file.js';
 
-/** Every provider of the product that has a simulator, with how its notifications are signed. */
-const SIGNATURE_HEADERS = { custody: 'X-Custody-Signature', issuer: 'X-Issuer-Signature' } as const;
-export type SimulatedProvider = keyof typeof SIGNATURE_HEADERS;
-export const SIMULATED_PROVIDERS = Object.keys(SIGNATURE_HEADERS) as SimulatedProvider[];
+/** Every provider of the product that has a simulator, with how its notifications are signed and told apart. */
+const SIGNATURES = {
+  custody: { signatureHeader: 'X-Custody-Signature', scheme: 't,v1', deliveryId: 'body:event_id' },
+  issuer: { signatureHeader: 'X-Issuer-Signature', scheme: 't,v1', deliveryId: 'body:event_id' },
+  pert: { signatureHeader: 'X-Webhook-Signature', scheme: 'sha256=', deliveryId: 'header:X-Webhook-Event-Id' },
+} as const;
+export type SimulatedProvider = keyof typeof SIGNATURES;
+export const SIMULATED_PROVIDERS = Object.keys(SIGNATURES) as SimulatedProvider[];
 
 /** Our account at one provider for one book: the one a person configured, or the simulator's. */
 export interface ProviderAccount {
@@ -24,7 +29,7 @@ const SECRET_BYTES = 36;
 export function providerAccounts(env: NodeJS.ProcessEnv, relayUrl: string): ProviderAccount[] {
   return SIMULATED_PROVIDERS.flatMap((provider) =>
     (['live', 'test'] as const).map((book) => {
-      const endpoint = `main-${book}`;
+      const endpoint = providerAccountName(provider, book);
       const hookUrl = `${relayUrl}/hooks/${provider}/${endpoint}`;
       const prefix = settingPrefix({ provider, book });
       if (['URL', 'API_KEY', 'WEBHOOK_SECRETS'].some((name) => env[`${prefix}_${name}`])) {
@@ -69,10 +74,8 @@ export function providerHooks(accounts: readonly ProviderAccount[]): RunHook[] {
     endpoint,
     book,
     url: hookUrl,
-    signatureHeader: SIGNATURE_HEADERS[provider],
-    scheme: 't,v1',
+    ...SIGNATURES[provider],
     encoding: 'hex',
-    deliveryId: 'body:event_id',
     secrets,
   }));
 }

@@ -25,16 +25,24 @@ export interface RunLogin {
 
 /** How to sign what one webhook endpoint accepts. */
 export interface RunHook {
-  readonly provider: 'custody' | 'issuer';
+  readonly provider: 'custody' | 'issuer' | 'pert';
   readonly endpoint: string;
   readonly book: 'live' | 'test';
   readonly url: string;
   readonly signatureHeader: string;
-  readonly scheme: 't,v1';
+  readonly scheme: 't,v1' | 'sha256=';
   readonly encoding: 'hex';
   readonly deliveryId: string;
   /** Newest first. */
   readonly secrets: readonly string[];
+}
+
+/** An account whose balances are mirrored, and whose it is. */
+export interface RunSource {
+  readonly provider: 'pert';
+  readonly source: string;
+  readonly book: 'live' | 'test';
+  readonly merchantId: string;
 }
 
 /** `.sverka/run.json` of a stack that is up (API.md 7). What is not built, or is not ours, has no member. */
@@ -65,6 +73,7 @@ export interface RunFile {
   readonly simulators: Readonly<Record<string, { readonly url: string }>>;
   readonly hooks: readonly RunHook[];
   readonly merchants: readonly RunMerchant[];
+  readonly sources: readonly RunSource[];
   readonly logins: readonly RunLogin[];
   /** Relative to the repository. */
   readonly logFiles: Readonly<Record<string, string>>;

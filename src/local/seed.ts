@@ -1,4 +1,6 @@
+import { providerAccountName } from '../contracts/ids.js';
 import type { Author } from '../db/author.js';
+import { assignBalanceSource } from '../db/balance-mirror.js';
 import { findCardFee, setCardFee } from '../db/card-fees.js';
 import { createLoginLink } from '../db/login-links.js';
 import { createApiKey, createMerchant, listApiKeys, listMerchants, revokeApiKey } from '../db/merchants.js';
@@ -8,11 +10,12 @@ import { createUser, findUser } from '../db/users.js';
 import { listWithdrawalOffers, setWithdrawalOffer, setWithdrawalPolicy } from '../db/withdrawal-book.js';
 import { BOOKS } from '../domain/books.js';
 import { CARD_PRODUCTS } from '../domain/card.js';
-import type { RunMerchant } from './run-file.js';
+import type { RunMerchant, RunSource } from './run-file.js';
 
 /** What a local run begins with. */
 export interface Seeded {
   readonly merchants: readonly RunMerchant[];
+  readonly sources: readonly RunSource[];
   /** `token` of a one-time link, of which the database keeps only the hash. */
   readonly people: readonly SeededPerson[];
 }
@@ -66,7 +69,7 @@ export async function seed(databaseUrl: string): Promise<Seeded> {
     await seedFees(db);
     await seedOffers(db);
     const merchants = await seedMerchants(db);
-    return { merchants, people: await seedPeople(db, merchants) };
+    return { merchants, sources: await seedSources(db, merchants), people: await seedPeople(db, merchants) };
   } finally {
     await pool.end();
   }
@@ -83,6 +86,19 @@ async function seedMerchants(db: Tx): Promise<RunMerchant[]> {
     merchants.push({ id, book, apiKey: full.secret, readOnlyKey: readOnly.secret });
   }
   return merchants;
+}
+
+/** The first merchant of each book has the account there whose balances are mirrored. */
+async function seedSources(db: Tx, merchants: readonly RunMerchant[]): Promise<RunSource[]> {
+  const sources: RunSource[] = [];
+  for (const book of BOOKS) {
+    const owner = merchants.find((merchant) => merchant.book === book);
+    if (!owner) continue;
+    const source = { provider: 'pert', source: providerAccountName('pert', book), book, merchantId: owner.id } as const;
+    await assignBalanceSource(db, { ...source, account: source.source }, SEED);
+    sources.push(source);
+  }
+  return sources;
 }
 
 async function revokeAll(db: Tx, merchantId: string): Promise<void> {

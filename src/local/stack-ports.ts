@@ -13,6 +13,7 @@ export const PORT_NAMES = [
   'cabinet',
   'custody',
   'issuer',
+  'pert',
   'workerOps',
   'gatewayOps',
   'relayOps',

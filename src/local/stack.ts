@@ -122,9 +122,9 @@ async function startDatabase(parts: Parts): Promise<Record<LoginRole, string>> {
   await checkDatabase(databaseUrl);
   await options.migrate(databaseUrl);
   const databaseUrls = await setRolePasswords(databaseUrl);
-  const { merchants, people } = await options.seed(databaseUrl);
+  const { merchants, sources, people } = await options.seed(databaseUrl);
   const logins = people.map((person) => leaveLink(parts, person));
-  runFile.set({ databaseUrl, databaseUrls, merchants, logins });
+  runFile.set({ databaseUrl, databaseUrls, merchants, sources, logins });
   return databaseUrls;
 }
 

@@ -2,6 +2,7 @@ import type { Config, ProviderName } from '../config.js';
 import { assertCreatesDeclared, type CreateDeclarations } from './creates.js';
 import { CUSTODY_CREATES, type CustodyClient, createCustodyClient } from './custody/client.js';
 import { createIssuerClient, ISSUER_CREATES, type IssuerClient } from './issuer/client.js';
+import { createPertClient, PERT_CREATES, type PertClient } from './pert/client.js';
 
 /** Which account of a provider is meant: `{book: 'live', account: 'main-live'}`. */
 export interface AccountOf {
@@ -13,12 +14,14 @@ export interface AccountOf {
 export interface Providers {
   custody(of: AccountOf): CustodyClient;
   issuer(of: AccountOf): IssuerClient;
+  pert(of: AccountOf): PertClient;
   close(): Promise<void>;
 }
 
 interface ProviderClients {
   readonly custody: CustodyClient;
   readonly issuer: IssuerClient;
+  readonly pert: PertClient;
 }
 
 type Making<Client> = {
@@ -30,6 +33,7 @@ type Making<Client> = {
 const MAKINGS: { readonly [Name in ProviderName]: Making<ProviderClients[Name]> } = {
   custody: { create: createCustodyClient, creates: CUSTODY_CREATES },
   issuer: { create: createIssuerClient, creates: ISSUER_CREATES },
+  pert: { create: createPertClient, creates: PERT_CREATES },
 };
 
 /** A client for each configured account. Refuses a provider whose creates are not declared (DESIGN 8). */
@@ -37,10 +41,12 @@ export function createProviders(config: Config): Providers {
   const clients = {
     custody: clientsOf(config, 'custody'),
     issuer: clientsOf(config, 'issuer'),
+    pert: clientsOf(config, 'pert'),
   };
   return {
     custody: (of) => pick(clients.custody, 'custody', of),
     issuer: (of) => pick(clients.issuer, 'issuer', of),
+    pert: (of) => pick(clients.pert, 'pert', of),
     close: async () => {
       const all = Object.values(clients).flatMap((each) => [...each.values()]);
       await Promise.all(all.map((client) => client.close()));

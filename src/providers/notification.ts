@@ -27,8 +27,10 @@ export function verifyTimedWebhook(header: string, webhook: SignedWebhook): 'ok'
   return matchesAnySignature({ candidates, encoding: 'hex', secrets: webhook.secrets, parts }) ? 'ok' : 'bad';
 }
 
-/** Why a signed body names nothing, whoever sent it. */
-export type UnreadableNotification = StrictJsonRefusal | 'not_an_object' | 'proto_member' | 'no_event_id';
+/** Why a signed body is no notification, whoever sent it. */
+export type UnreadableBody = StrictJsonRefusal | 'not_an_object' | 'proto_member';
+/** The same where the body has to hold its own id. */
+export type UnreadableNotification = UnreadableBody | 'no_event_id';
 
 export type Notification =
   | { readonly eventId: string; readonly members: ReadonlyMap<string, unknown> }
@@ -36,16 +38,25 @@ export type Notification =
 
 /** The members of a verified body, and its `event_id`: both what every notification of this form has. */
 export function readNotification(rawBody: Buffer): Notification {
+  const body = readNotificationBody(rawBody);
+  if ('parked' in body) return body;
+  const eventId = body.members.get('event_id');
+  return isPlainText(eventId, DELIVERY_ID_MAX) ? { eventId, members: body.members } : { parked: 'no_event_id' };
+}
+
+/** The members of a verified body whose id stands elsewhere. */
+export function readNotificationBody(
+  rawBody: Buffer,
+): { readonly members: ReadonlyMap<string, unknown> } | { readonly parked: UnreadableBody } {
   const json = readStrictJson(rawBody);
   if (!json.ok) return { parked: json.reason };
   if (json.hasProto) return { parked: 'proto_member' };
   const members = membersOf(json.value);
-  if (!members) return { parked: 'not_an_object' };
-  const eventId = members.get('event_id');
-  return isPlainText(eventId, DELIVERY_ID_MAX) ? { eventId, members } : { parked: 'no_event_id' };
+  return members ? { members } : { parked: 'not_an_object' };
 }
 
-function membersOf(value: unknown): ReadonlyMap<string, unknown> | null {
+/** The own members of a JSON object, or null for anything else. */
+export function membersOf(value: unknown): ReadonlyMap<string, unknown> | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
   return Object.getPrototypeOf(value) === Object.prototype ? new Map(Object.entries(value)) : null;
 }

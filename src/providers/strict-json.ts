@@ -1,4 +1,5 @@
 import { LosslessNumber, parse } from 'lossless-json';
+import { isDecimalString } from '../domain/money.js';
 
 export type StrictJsonRefusal = 'byte_order_mark' | 'not_utf8' | 'not_json' | 'repeated_member' | 'too_deep';
 export type StrictJson =
@@ -41,6 +42,15 @@ export function wholeNumberOf(value: unknown, max: number): number | null {
   return number <= max ? number : null;
 }
 
+/**
+ * A decimal that is not negative, as a string of the grammar or as a JSON number, in plain digits: `25.00` stays as it
+ * is, and the number `1e-7` is `0.0000001`. Null for anything else, and for what takes more than 60 characters.
+ */
+export function plainDecimalOf(value: unknown): string | null {
+  const text = value instanceof LosslessNumber ? withoutExponent(value.value) : value;
+  return isDecimalString(text) ? text : null;
+}
+
 /** True for text of 1 to `max` characters without control characters and lone surrogates: PostgreSQL can keep it. */
 export function isPlainText(value: unknown, max: number): value is string {
   return typeof value === 'string' && value.length > 0 && value.length <= max && !/[\p{Cc}\p{Cs}]/u.test(value);
@@ -49,6 +59,22 @@ export function isPlainText(value: unknown, max: number): value is string {
 /** True for an id that may stand in a path, a key and a workflow id: visible ASCII, at most 128, not a dot segment. */
 export function isProviderId(value: unknown): value is string {
   return typeof value === 'string' && /^[\x21-\x7e]{1,128}$/.test(value) && !/^\.+$/.test(value);
+}
+
+function withoutExponent(number: string): string {
+  const [, whole = '', fraction = '', exponent] = /^([0-9]+)(?:\.([0-9]+))?[eE]([+-]?[0-9]{1,3})$/.exec(number) ?? [];
+  if (exponent === undefined) return number;
+  const point = whole.length + Number(exponent);
+  const digits = whole + fraction;
+  const before =
+    point > 0
+      ? digits
+          .slice(0, point)
+          .padEnd(point, '0')
+          .replace(/^0+(?=[0-9])/, '')
+      : '0';
+  const after = point > 0 ? digits.slice(point) : '0'.repeat(-point) + digits;
+  return after === '' ? before : `${before}.${after}`;
 }
 
 function decodeUtf8(bytes: Uint8Array): string | null {
@@ -83,8 +109,10 @@ function scanStructure(text: string): StrictJsonRefusal | { hasProto: boolean } 
 
 // Escapes are undone, so that "\u0061" and "a" are one name.
 function memberName(token: string): string | null {
+  const end = token.lastIndexOf('"');
+  if (!token.includes('\\')) return token.slice(1, end);
   try {
-    const name: unknown = JSON.parse(token.slice(0, token.lastIndexOf('"') + 1));
+    const name: unknown = JSON.parse(token.slice(0, end + 1));
     return typeof name === 'string' ? name : null;
   } catch {
     return null;

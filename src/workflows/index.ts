@@ -1,3 +1,4 @@
+export { balanceSync } from './balance-sync.js';
 export { cardChange } from './card-change.js';
 export { cardLoad } from './card-load.js';
 export { deposit } from './deposit.js';

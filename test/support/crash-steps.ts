@@ -61,6 +61,7 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
       pool: steppedPool(deps.pool, tell),
       custody: (of) => steppedClient(deps.custody(of), tell),
       issuer: (of) => steppedClient(deps.issuer(of), tell),
+      pert: (of) => steppedClient(deps.pert(of), tell),
       nudgeDeposit: (...args) => calls.nudgeDeposit(...args),
       startDepositAddress: (...args) => calls.startDepositAddress(...args),
       nudgeIssuance: (...args) => calls.nudgeIssuance(...args),
@@ -68,6 +69,7 @@ export function withSteps(deps: ActivityDeps, at: (step: Step) => Promise<LostAn
       startCardLoad: (...args) => calls.startCardLoad(...args),
       startCardChange: (...args) => calls.startCardChange(...args),
       nudgeWithdrawal: (...args) => calls.nudgeWithdrawal(...args),
+      nudgeBalances: (...args) => calls.nudgeBalances(...args),
     },
     activities: (real) =>
       wrapFunctions(

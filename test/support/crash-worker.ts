@@ -3,6 +3,7 @@ import { NativeConnection } from '@temporalio/worker';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { nudgeBalances } from '../../src/client/balances.js';
 import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
@@ -75,6 +76,7 @@ const deps: ActivityDeps = {
   // Accounts of a test's own are all that of the simulator.
   custody: ({ book }) => providers.custody({ book, account: ownAccount('custody') }),
   issuer: ({ book }) => providers.issuer({ book, account: ownAccount('issuer') }),
+  pert: ({ book }) => providers.pert({ book, account: ownAccount('pert') }),
   keys: createKeyProvider(keySettings(config, config.SVERKA_PROVIDER_TIMEOUT)),
   nudgeDeposit: (input, options) => nudgeDeposit(temporal, input, options),
   startDepositAddress: (input) => startDepositAddress(temporal, input),
@@ -83,6 +85,7 @@ const deps: ActivityDeps = {
   startCardLoad: (input) => startCardLoad(temporal, input),
   startCardChange: (input) => startCardChange(temporal, input),
   nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
+  nudgeBalances: (input) => nudgeBalances(temporal, input),
 };
 const stepped = withSteps(plantedInWorker(process.env.TEST_CRASH_FAULT, deps), at);
 const workers = await createWorkers({

@@ -175,6 +175,7 @@ function makeDeps(
     log: silentLog,
     custody: (of) => (of.account === SOURCE.account ? client : providers.custody(of)),
     issuer: providers.issuer,
+    pert: providers.pert,
     keys: testKeyring().keys,
     nudgeDeposit: async ({ ref }, { start }) => {
       nudges.push({ ref, start });
@@ -185,6 +186,7 @@ function makeDeps(
     startIssuance: async () => 'started',
     startCardLoad: async () => undefined,
     nudgeWithdrawal: async () => undefined,
+    nudgeBalances: async () => undefined,
     startCardChange: async () => undefined,
   };
   return { deps, nudges, restarted, providers };

@@ -4,6 +4,7 @@ import type pg from 'pg';
 import { createActivities } from '../../src/activities/create-activities.js';
 import type { ActivityDeps } from '../../src/activities/deps.js';
 import { createActivityInterceptor } from '../../src/activities/interceptor.js';
+import { nudgeBalances } from '../../src/client/balances.js';
 import { startCardChange } from '../../src/client/card-changes.js';
 import { startDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
@@ -106,6 +107,7 @@ export async function openWorkerWorld(
     log: silentLog,
     custody: providers.custody,
     issuer: providers.issuer,
+    pert: providers.pert,
     keys: testKeyring().keys,
     nudgeDeposit: (input, how) => nudgeDeposit(temporal, input, how),
     startDepositAddress: (input) => startDepositAddress(temporal, input),
@@ -114,6 +116,7 @@ export async function openWorkerWorld(
     startCardLoad: (input) => startCardLoad(temporal, input),
     startCardChange: (input) => startCardChange(temporal, input),
     nudgeWithdrawal: (input) => nudgeWithdrawal(temporal, input),
+    nudgeBalances: (input) => nudgeBalances(temporal, input),
   };
   let native: NativeConnection | undefined;
   const world: WorkerWorld = {

@@ -71,32 +71,38 @@ test.each(PRODUCT_PROCESSES)('the %s is a service, and its own configuration acc
   const { providers } = loadConfig(environment);
   const configured = providers.map(({ provider, account }) => `${provider} ${account}`);
   if (!['simulators', 'console', 'cabinet'].includes(name)) {
-    expect(configured).toEqual(['custody main-live', 'custody main-test', 'issuer main-live', 'issuer main-test']);
+    expect(configured).toEqual([
+      ...['custody main-live', 'custody main-test', 'issuer main-live', 'issuer main-test'],
+      ...['pert pert-main', 'pert pert-test'],
+    ]);
   }
   // What the configuration does not know it ignores: a misspelt setting would have its default.
   const known = read('src/config.ts');
   const isKnown = (key: string) =>
-    known.includes(key) || /^SVERKA_(LIVE|TEST)_(CUSTODY|ISSUER)_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
+    known.includes(key) || /^SVERKA_(LIVE|TEST)_(CUSTODY|ISSUER|PERT)_(URL|API_KEY|WEBHOOK_SECRETS)$/.test(key);
   expect(Object.keys(environment).filter((key) => !isKnown(key))).toEqual([]);
 });
 
-test.each(['custody', 'issuer'] as const)('the simulated %s plays the accounts that the product has', (name) => {
-  const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as Record<
-    typeof name,
-    { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] }
-  >;
-  const config = loadConfig(services['relay']?.environment ?? {});
-  const providers = config.providers.filter(({ provider }) => provider === name);
-  expect(played[name].accounts).toEqual(
-    providers.map(({ book, account, apiKey, webhookSecrets }) => ({
-      book,
-      apiKey,
-      hookUrl: `http://relay:${config.SVERKA_RELAY_PORT}/hooks/${name}/${account}`,
-      webhookSecret: webhookSecrets[0],
-    })),
-  );
-  expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played[name].port}`]));
-});
+test.each(['custody', 'issuer', 'pert'] as const)(
+  'the simulated %s plays the accounts that the product has',
+  (name) => {
+    const played = JSON.parse(services['simulators']?.environment?.['SVERKA_SIMULATORS'] ?? '') as Record<
+      typeof name,
+      { port: number; accounts: { book: string; apiKey: string; hookUrl: string; webhookSecret: string }[] }
+    >;
+    const config = loadConfig(services['relay']?.environment ?? {});
+    const providers = config.providers.filter(({ provider }) => provider === name);
+    expect(played[name].accounts).toEqual(
+      providers.map(({ book, account, apiKey, webhookSecrets }) => ({
+        book,
+        apiKey,
+        hookUrl: `http://relay:${config.SVERKA_RELAY_PORT}/hooks/${name}/${account}`,
+        webhookSecret: webhookSecrets[0],
+      })),
+    );
+    expect(new Set(providers.map(({ url }) => url))).toEqual(new Set([`http://simulators:${played[name].port}`]));
+  },
+);
 
 test('migrate gives a password to each role that a service logs in as', () => {
   const given = Object.keys(services['migrate']?.environment ?? {});

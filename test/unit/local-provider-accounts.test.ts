@@ -1,4 +1,6 @@
 import { loadConfig } from '../../src/config.js';
+import { providerAccountName } from '../../src/contracts/ids.js';
+import { BOOKS } from '../../src/domain/books.js';
 import {
   providerAccounts,
   providerHooks,
@@ -15,14 +17,14 @@ test('each unset book gets at each provider the simulator, a key and two secrets
   const { providers } = loadConfig({ DATABASE_URL: 'postgres://127.0.0.1/x', ...settings });
   expect(providers.map(({ provider, account, url }) => [provider, account, url])).toEqual(
     SIMULATED_PROVIDERS.flatMap((provider) =>
-      ['main-live', 'main-test'].map((account) => [provider, account, simulator(provider)]),
+      BOOKS.map((book) => [provider, providerAccountName(provider, book), simulator(provider)]),
     ),
   );
   for (const { webhookSecrets } of providers) {
     expect(webhookSecrets.map((secret) => secret.length)).toEqual([48, 48]);
   }
   const all = providers.flatMap(({ apiKey, webhookSecrets }) => [apiKey, ...webhookSecrets]);
-  expect(new Set(all).size).toBe(12);
+  expect(new Set(all).size).toBe(18);
 });
 
 test.each(SIMULATED_PROVIDERS)('the simulated %s signs with the newest secret, and the run file names both', (name) => {
@@ -37,7 +39,9 @@ test.each(SIMULATED_PROVIDERS)('the simulated %s signs with the newest secret, a
       webhookSecret: hook.secrets[0],
     })),
   );
-  expect(hooks.map(({ url }) => url)).toEqual([`${RELAY}/hooks/${name}/main-live`, `${RELAY}/hooks/${name}/main-test`]);
+  expect(hooks.map(({ url }) => url)).toEqual(
+    BOOKS.map((book) => `${RELAY}/hooks/${name}/${providerAccountName(name, book)}`),
+  );
   expect(hooks.map(({ secrets }) => secrets.length)).toEqual([2, 2]);
 });
 

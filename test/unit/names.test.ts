@@ -13,6 +13,7 @@ import { REPOSITORY_ROOT } from '../support/tree-files.js';
  * key under it is not found again. Add a name here with the capability that brings it; never change or remove one.
  */
 const WORKFLOWS = [
+  'balanceSync',
   'cardChange',
   'cardLoad',
   'deposit',
@@ -31,7 +32,9 @@ const ACTIVITIES = [
   'checkDrift',
   'databaseApplyLedgerImport',
   'databaseDecideWithdrawal',
+  'databaseDrainBalances',
   'databaseEndSweep',
+  'databaseFailBalanceCheck',
   'databaseNudgeOverdue',
   'databaseReserveCardLoad',
   'databaseReserveDepositAddress',
@@ -50,6 +53,7 @@ const ACTIVITIES = [
   'databaseSweepDeadLetters',
   'databaseTellWithdrawal',
   'databaseWatchHealth',
+  'pageBalances',
   'pageDepositChanges',
   'pageIssuances',
   'providerCreateCardChange',
@@ -146,6 +150,7 @@ test('prefixes of public ids are frozen', () => {
     withdrawal: 'wd',
     withdrawalDestination: 'wdd',
     withdrawalProof: 'wdp',
+    balanceCheck: 'bchk',
     event: 'evt',
     decision: 'dec',
     inbox: 'inb',

@@ -1,6 +1,6 @@
 import { SEARCH_ATTRIBUTES } from '../../local/temporal.js';
 import type { Context, TemporalClient } from '../command.js';
-import { expectedSchedules, STANDING_WORKFLOWS } from '../expected-standing.js';
+import { expectedSchedules, expectedWorkflows } from '../expected-standing.js';
 import { toFailure } from '../failure.js';
 import { findSchedule, listSchedules, toSchedule } from '../schedules.js';
 import { type Finding, missing, ok, warning } from './finding.js';
@@ -23,7 +23,7 @@ export async function checkTemporal(context: Context): Promise<Finding[]> {
     const checks = [
       checkServer(temporal),
       checkSearchAttributes(temporal, context.profile().temporalNamespace),
-      checkStanding(temporal),
+      checkStanding(temporal, context),
       checkSchedules(temporal, context),
     ];
     const found = await Promise.allSettled(checks);
@@ -49,11 +49,11 @@ async function checkSearchAttributes({ connection }: TemporalClient, namespace: 
   });
 }
 
-async function checkStanding({ client }: TemporalClient): Promise<Finding[]> {
+async function checkStanding({ client }: TemporalClient, context: Context): Promise<Finding[]> {
   const { WorkflowNotFoundError } = await import('@temporalio/client');
   const fix = 'A worker starts it when it starts: start the worker again.';
   return Promise.all(
-    STANDING_WORKFLOWS.map(async (id) => {
+    expectedWorkflows(context.profile()).map(async (id) => {
       const check = `workflow:${id}`;
       try {
         const { status } = await client.workflow.getHandle(id).describe();

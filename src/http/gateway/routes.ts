@@ -1,4 +1,5 @@
 import type { Route } from './route.js';
+import { getAddressBalances, getBalanceCheck, listBalanceChecksRoute, listBalancesRoute } from './routes/balances.js';
 import { closeCard, freezeCard, unfreezeCard } from './routes/card-changes.js';
 import {
   createCardholderRoute,
@@ -39,5 +40,9 @@ export const ROUTES: readonly Route[] = [
   createLoad,
   listLoadsRoute,
   getLoad,
+  listBalancesRoute,
+  getAddressBalances,
+  listBalanceChecksRoute,
+  getBalanceCheck,
   getRequest,
 ];

@@ -66,15 +66,17 @@ async function take(
     deps.count('rejected', endpoint);
     throw new Problem('authentication', { detail: 'The notification was not accepted.' });
   }
-  const { delivery, outcome } = await store(deps, { endpoint, rawBody, traceId }).catch((error: unknown) => {
-    deps.count('failed', endpoint);
-    deps.log.error('a notification could not be stored', {
-      provider: endpoint.provider,
-      endpoint: endpoint.name,
-      error,
-    });
-    throw new Problem('temporarily_unavailable', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } });
-  });
+  const { delivery, outcome } = await store(deps, { endpoint, rawBody, headers: request.headers, traceId }).catch(
+    (error: unknown) => {
+      deps.count('failed', endpoint);
+      deps.log.error('a notification could not be stored', {
+        provider: endpoint.provider,
+        endpoint: endpoint.name,
+        error,
+      });
+      throw new Problem('temporarily_unavailable', { headers: { 'retry-after': String(RETRY_AFTER_SECONDS) } });
+    },
+  );
   deps.log.info('notification received', {
     provider: endpoint.provider,
     endpoint: endpoint.name,
@@ -88,14 +90,20 @@ async function take(
 }
 
 /** What cannot be sealed cannot be stored either, and is not taken. */
-async function store(deps: RelayDeps, of: { endpoint: Endpoint; rawBody: Buffer; traceId: string }) {
-  const delivery = toDelivery(of.endpoint, of);
+async function store(deps: RelayDeps, { endpoint, ...received }: Received & { endpoint: Endpoint }) {
+  const delivery = toDelivery(endpoint, received);
   return { delivery, outcome: await deps.accept(delivery) };
 }
 
-function toDelivery(endpoint: Endpoint, { rawBody, traceId }: { rawBody: Buffer; traceId: string }): Delivery {
+interface Received {
+  readonly rawBody: Buffer;
+  readonly headers: Headers;
+  readonly traceId: string;
+}
+
+function toDelivery(endpoint: Endpoint, { rawBody, headers, traceId }: Received): Delivery {
   const bodyHash = createHash('sha256').update(rawBody).digest();
-  const named = endpoint.read(rawBody);
+  const named = endpoint.read(rawBody, headers);
   const parked = 'parked' in named;
   const deliveryId = named.deliveryId ?? `sha256:${bodyHash.toString('hex')}`;
   return {

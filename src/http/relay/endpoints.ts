@@ -1,6 +1,7 @@
 import type { ProviderConfig } from '../../config.js';
 import { maskCustodyWebhook, nameCustodySubject, verifyCustodyWebhook } from '../../providers/custody/webhook.js';
 import { maskIssuerWebhook, nameIssuerSubject, verifyIssuerWebhook } from '../../providers/issuer/webhook.js';
+import { maskPertWebhook, namePertSubject, verifyPertWebhook } from '../../providers/pert/webhook.js';
 
 /** What a verified body names; a parked one is stored for a person. */
 export type NamedDelivery =
@@ -14,7 +15,7 @@ export type NamedDelivery =
 /** How a provider's notifications are verified and read. Both are pure and never throw. */
 interface WebhookReader {
   verify(input: { rawBody: Buffer; headers: Headers; secrets: readonly string[]; nowMs: number }): 'ok' | 'bad';
-  name(rawBody: Buffer): NamedDelivery;
+  name(rawBody: Buffer, headers: Headers): NamedDelivery;
   /** What of the body may be stored. */
   mask(rawBody: Buffer): Buffer;
   /** Subject types that a workflow follows. */
@@ -49,6 +50,12 @@ const READERS: Readonly<Record<ProviderConfig['provider'], WebhookReader>> = {
     subjects: ['card'],
     sealed: true,
   },
+  pert: {
+    verify: verifyPertWebhook,
+    name: namePertSubject,
+    mask: maskPertWebhook,
+    subjects: ['transaction'],
+  },
 };
 
 /** One route: `/hooks/<provider>/<endpoint>`. It belongs to one book. */
@@ -58,7 +65,7 @@ export interface Endpoint {
   readonly book: ProviderConfig['book'];
   verify(rawBody: Buffer, headers: Headers): 'ok' | 'bad';
   /** Names the subject; one that nobody follows is parked. */
-  read(rawBody: Buffer): NamedDelivery;
+  read(rawBody: Buffer, headers: Headers): NamedDelivery;
   /** What of the body is stored: masked, and sealed where the provider asks for it. Throws when it cannot be sealed. */
   keep(rawBody: Buffer, deliveryId: string): Buffer;
 }
@@ -90,8 +97,8 @@ export function createEndpoints(
         const row = `${provider}/${account}/${deliveryId}`;
         return reader.sealed ? seal(masked, { table: 'inbox', row, column: 'body' }) : masked;
       },
-      read: (rawBody) => {
-        const named = reader.name(rawBody);
+      read: (rawBody, headers) => {
+        const named = reader.name(rawBody, headers);
         const followed = 'parked' in named || reader.subjects.includes(named.subject.type);
         return followed ? named : { parked: 'unknown_subject', deliveryId: named.deliveryId };
       },

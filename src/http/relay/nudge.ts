@@ -1,8 +1,10 @@
+import { nudgeBalances } from '../../client/balances.js';
 import { nudgeDeposit } from '../../client/deposits.js';
 import { nudgeIssuance } from '../../client/issuances.js';
 import { createNudger } from '../../client/nudger.js';
 import type { Temporal } from '../../client/temporal.js';
 import { nudgeWithdrawal } from '../../client/withdrawals.js';
+import type { BalanceSyncInput } from '../../contracts/balance-messages.js';
 import type { DepositInput, IssuanceRef, PayoutRef } from '../../contracts/messages.js';
 import { type Delivery, findFollower } from '../../db/inbox.js';
 import type { Tx } from '../../db/transaction.js';
@@ -29,12 +31,14 @@ export function createRelayNudge(
       if (provider === 'custody' && subject.type === 'deposit') nudger.nudge(key, { ...of, provider });
       if (provider === 'custody' && subject.type === 'payout') nudger.nudge(`payout ${key}`, { ...of, payout: true });
       if (provider === 'issuer' && subject.type === 'card') nudger.nudge(key, { ...of, provider });
+      // One run mirrors the whole account, whatever moved there.
+      if (provider === 'pert') nudger.nudge(`${provider} ${account}`, { book, provider, account });
     },
     idle: () => nudger.idle(),
   };
 }
 
-type Nudged = DepositInput | IssuanceRef | (PayoutRef & { readonly payout: true });
+type Nudged = DepositInput | IssuanceRef | BalanceSyncInput | (PayoutRef & { readonly payout: true });
 
 /** A deposit's run has the provider's name of it; that of a card is looked up; what has ended is the sweep's. */
 async function send(temporal: Temporal, db: Tx, of: Nudged): Promise<void> {
@@ -43,6 +47,7 @@ async function send(temporal: Temporal, db: Tx, of: Nudged): Promise<void> {
     if (follower !== null) await nudgeWithdrawal(temporal, { book: of.book, ...follower, traceId: of.traceId });
     return;
   }
+  if (of.provider === 'pert') return nudgeBalances(temporal, of);
   if (of.provider === 'custody') return void (await nudgeDeposit(temporal, of, { start: true }));
   const workflowId = await findFollower(db, of);
   if (workflowId !== null) await nudgeIssuance(temporal, { workflowId, traceId: of.traceId });

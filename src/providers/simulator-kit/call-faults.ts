@@ -1,4 +1,4 @@
-import type { CallFault } from './faults.js';
+import { type CallFault, isOwnFault, type OwnFault } from './faults.js';
 import { jsonAnswer, type SimulatedWire, type WireAnswer, type WireCall } from './wire.js';
 
 /** What becomes of a call: an answer, half of one, a connection cut without one, or silence until the caller goes. */
@@ -19,13 +19,15 @@ export interface CallUnderFault {
 const GARBAGE = Buffer.from('<html><body>502 Bad Gateway</body>');
 
 /** Plays one call with the fault that was taken for it, or truly when there is none. */
-export async function playCall(fault: CallFault | null, under: CallUnderFault): Promise<CallOutcome> {
+export async function playCall(fault: CallFault | OwnFault | null, under: CallUnderFault): Promise<CallOutcome> {
   const { call, wire, perform } = under;
   const answer = (value: WireAnswer): CallOutcome => ({ kind: 'answer', answer: value });
   const failure = (status: number, code: string, headers: Record<string, string> = {}) => {
     const worded = wire.failure({ status, code, message: 'simulated fault' });
     return answer(jsonAnswer(worded.status, worded.body, headers));
   };
+  // The wire was handed it, and plays it in its answer.
+  if (fault !== null && isOwnFault(fault)) return answer(await perform());
   switch (fault?.fault) {
     case undefined:
       return answer(await perform());

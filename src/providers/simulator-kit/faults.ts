@@ -22,6 +22,7 @@ export type WebhookFaultKind = (typeof WEBHOOK_FAULTS)[number];
 
 const MATCH_MEMBERS = ['method', 'path', 'reference', 'event_type'] as const;
 type MatchMember = (typeof MATCH_MEMBERS)[number];
+type Members = Readonly<Record<string, unknown>>;
 
 interface FaultBase {
   readonly id: string;
@@ -38,6 +39,14 @@ export interface CallFault extends FaultBase {
   readonly ms: number;
   readonly amount: string;
 }
+/** A fault on calls that one provider alone can make: its wire finds it as `fault` of the environment and plays it. */
+export interface OwnFault extends FaultBase {
+  readonly fault: string;
+  /** What it takes besides. */
+  readonly own: Members;
+}
+/** Per name of such a fault the path of the calls that it is for, and what it takes; `read` refuses what is wrong. */
+export type OwnFaults = Readonly<Record<string, { readonly path: string; read(members: Members): Members }>>;
 export interface WebhookFault extends FaultBase {
   readonly fault: WebhookFaultKind;
   readonly ms: number;
@@ -49,12 +58,12 @@ export interface WebhookFault extends FaultBase {
 export interface FaultRegistry {
   /** Adds a fault from a request's body; throws a BadRequest that names what is wrong with it. */
   add(body: unknown): { id: string };
-  list(): readonly (CallFault | WebhookFault)[];
+  list(): readonly Fault[];
   /** False when there is no such fault. */
   remove(id: string): boolean;
   clear(): void;
   /** The oldest fault that fits this call and is not used up; taking it is a hit. */
-  takeForCall(call: { method: string; path: string; references: readonly string[] }): CallFault | null;
+  takeForCall(call: { method: string; path: string; references: readonly string[] }): CallFault | OwnFault | null;
   /** The same for one sending of a webhook; `except` leaves kinds out. */
   takeForWebhook(
     event: { type: string; references: readonly string[] },
@@ -62,10 +71,12 @@ export interface FaultRegistry {
   ): WebhookFault | null;
 }
 
-/** The faults that one simulator has been told to make. */
-export function createFaultRegistry(): FaultRegistry {
-  const faults = new Map<string, CallFault | WebhookFault>();
-  const take = (fits: (fault: CallFault | WebhookFault) => boolean) => {
+type Fault = CallFault | OwnFault | WebhookFault;
+
+/** The faults that one simulator has been told to make; `own` are those that no other simulator knows. */
+export function createFaultRegistry(own: OwnFaults = {}): FaultRegistry {
+  const faults = new Map<string, Fault>();
+  const take = (fits: (fault: Fault) => boolean) => {
     for (const fault of faults.values()) {
       if ((fault.times !== null && fault.hits >= fault.times) || !fits(fault)) continue;
       fault.hits += 1;
@@ -75,7 +86,7 @@ export function createFaultRegistry(): FaultRegistry {
   };
   return {
     add(body) {
-      const fault = parseFault(body);
+      const fault = parseFault(body, own);
       faults.set(fault.id, fault);
       return { id: fault.id };
     },
@@ -85,23 +96,23 @@ export function createFaultRegistry(): FaultRegistry {
     takeForCall({ method, path, references }) {
       const fault = take(
         (candidate) =>
-          isCallFault(candidate) && matches(candidate.match, { method: [method], path: [path], references }),
+          !isWebhookFault(candidate) && matches(candidate.match, { method: [method], path: [path], references }),
       );
-      return fault && isCallFault(fault) ? fault : null;
+      return fault && !isWebhookFault(fault) ? fault : null;
     },
     takeForWebhook({ type, references }, except = []) {
       const fault = take(
         (candidate) =>
-          !isCallFault(candidate) &&
+          isWebhookFault(candidate) &&
           !except.includes(candidate.fault) &&
           matches(candidate.match, { event_type: [type], references }),
       );
-      return fault && !isCallFault(fault) ? fault : null;
+      return fault && isWebhookFault(fault) ? fault : null;
     },
   };
 }
 
-function parseFault(body: unknown): CallFault | WebhookFault {
+function parseFault(body: unknown, own: OwnFaults): Fault {
   const members = membersOf(body, 'a fault');
   const kind = members.fault;
   const match = parseMatch(members.match ?? {});
@@ -118,8 +129,16 @@ function parseFault(body: unknown): CallFault | WebhookFault {
     const rest = { ms: wholeOr(members, 'ms', 0) ?? 0, amount: textOr(members, 'amount', '') };
     return { ...base, times, fault: onCall, status, retry_after: retryAfter, ...rest };
   }
+  const named = typeof kind === 'string' && Object.hasOwn(own, kind) ? own[kind] : undefined;
+  if (named) {
+    if (match.event_type !== undefined) throw badRequest(`${kind} is a fault on calls: match no event_type`);
+    return { ...base, match: { path: named.path, ...match }, times, fault: String(kind), own: named.read(members) };
+  }
   const onWebhook = WEBHOOK_FAULTS.find((known) => known === kind);
-  if (!onWebhook) throw badRequest(`fault must be one of ${[...CALL_FAULTS, ...WEBHOOK_FAULTS].join(', ')}`);
+  if (!onWebhook) {
+    const known = [...CALL_FAULTS, ...Object.keys(own), ...WEBHOOK_FAULTS];
+    throw badRequest(`fault must be one of ${known.join(', ')}`);
+  }
   if (match.method !== undefined || match.path !== undefined) {
     throw badRequest(`${onWebhook} is a fault on webhooks: match event_type and reference only`);
   }
@@ -166,8 +185,13 @@ function requireMember(members: Readonly<Record<string, unknown>>, name: string)
   if (members[name] === undefined) throw badRequest(`${String(members.fault)} needs ${name}`);
 }
 
-function isCallFault(fault: CallFault | WebhookFault): fault is CallFault {
-  return CALL_FAULTS.some((kind) => kind === fault.fault);
+/** True for a fault that the provider's own wire plays. */
+export function isOwnFault(fault: Fault): fault is OwnFault {
+  return 'own' in fault;
+}
+
+function isWebhookFault(fault: Fault): fault is WebhookFault {
+  return WEBHOOK_FAULTS.some((kind) => kind === fault.fault);
 }
 
 function matches(

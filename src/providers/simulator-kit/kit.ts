@@ -1,4 +1,4 @@
-import { createFaultRegistry, type FaultRegistry } from './faults.js';
+import { createFaultRegistry, type FaultRegistry, type OwnFaults } from './faults.js';
 import {
   createOpenTransactionWatch,
   type OpenTransactionProbe,
@@ -34,9 +34,11 @@ export function createSimulatorKit(
   options: {
     readonly countOpenTransactions?: OpenTransactionProbe | undefined;
     readonly webhookRetryDelaysMs?: readonly number[] | undefined;
+    /** Faults on calls that this provider alone can make. */
+    readonly ownFaults?: OwnFaults | undefined;
   } = {},
 ): SimulatorKit {
-  const faults = createFaultRegistry();
+  const faults = createFaultRegistry(options.ownFaults);
   const webhooks = createWebhookSender({ faults, retryDelaysMs: options.webhookRetryDelaysMs });
   const openTransactions = createOpenTransactionWatch(options.countOpenTransactions);
   const requests = new Map<string, number>();

@@ -1,9 +1,17 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Hono } from 'hono';
 import { type CallOutcome, playCall } from './call-faults.js';
+import { isOwnFault } from './faults.js';
 import type { SimulatorKit } from './kit.js';
 import { readBody, SimulatorRefusal } from './requests.js';
-import { jsonAnswer, referencesOfCall, type SimulatedWire, type WireAnswer, type WireCall } from './wire.js';
+import {
+  jsonAnswer,
+  referencesOfCall,
+  type SimulatedWire,
+  type WireAnswer,
+  type WireCall,
+  type WireEnvironment,
+} from './wire.js';
 
 const BODY_BYTES_MAX = 1024 * 1024;
 /** A call that is never answered is cut after this, in case its caller has no timeout. */
@@ -50,10 +58,11 @@ export async function serveSimulator(options: {
     kit.countRequest(`${call.method} ${call.path}`);
     const references = (wire.references ?? referencesOfCall)(call);
     const fault = kit.faults.takeForCall({ method: call.method, path: call.path, references });
+    const own = fault !== null && isOwnFault(fault) ? fault : null;
     const outcome = await playCall(fault, {
       call,
       wire,
-      perform: () => fetchFrom(wire.app, { call, request }),
+      perform: () => fetchFrom(wire.app, { call, request, environment: { fault: own } }),
       wait: (ms) => new Promise((resolve) => setTimeout(resolve, ms).unref()),
     });
     if (outcome.kind === 'silence') await callerGone(response);
@@ -102,7 +111,7 @@ async function readCall(request: IncomingMessage): Promise<WireCall> {
 
 async function fetchFrom(
   app: Hono,
-  { call, request }: { call: WireCall; request: IncomingMessage },
+  { call, request, environment }: { call: WireCall; request: IncomingMessage; environment?: WireEnvironment },
 ): Promise<WireAnswer> {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
@@ -110,7 +119,7 @@ async function fetchFrom(
   }
   const body = call.method === 'GET' || call.method === 'HEAD' ? null : new Uint8Array(call.body);
   const target = new URL(request.url ?? '/', 'http://simulator');
-  const answer = await app.fetch(new Request(target, { method: call.method, headers, body }));
+  const answer = await app.fetch(new Request(target, { method: call.method, headers, body }), environment);
   return {
     status: answer.status,
     headers: Object.fromEntries(answer.headers),

@@ -13,3 +13,17 @@ export function timedSigner(header: string, secret: string): WebhookTarget['sign
     return { [header]: `t=${seconds},v1=${digest}` };
   };
 }
+
+/** Signs over the body alone: `<header>: <prefix><hex>`, with headers that stay unsigned beside it. */
+export function bodySigner(options: {
+  readonly header: string;
+  readonly prefix: string;
+  readonly secret: string;
+  readonly beside?: Readonly<Record<string, string>>;
+}): WebhookTarget['sign'] {
+  const { header, prefix, secret, beside = {} } = options;
+  return (body, { forged }) => {
+    const hmac = createHmac('sha256', forged ? `not ${secret}` : secret);
+    return { ...beside, [header]: prefix + hmac.update(body).digest('hex') };
+  };
+}

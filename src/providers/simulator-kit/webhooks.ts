@@ -1,6 +1,8 @@
 import { Agent, request } from 'undici';
 import type { FaultRegistry, WebhookFault } from './faults.js';
 
+type Members = Readonly<Record<string, unknown>>;
+
 /** Where webhooks of one account go and how they are signed. */
 export interface WebhookTarget {
   readonly url: string;
@@ -13,7 +15,8 @@ export interface WebhookEvent {
   readonly type: string;
   /** What a fault's `match.reference` is compared with. */
   readonly references: readonly string[];
-  readonly body: Readonly<Record<string, unknown>>;
+  /** Its members, or what writes it: for numbers that JSON.stringify would round. */
+  readonly body: Members | ((changed: Members) => string);
   readonly target: WebhookTarget;
 }
 
@@ -123,7 +126,7 @@ async function post(
 ): Promise<boolean> {
   const { body, target } = entry.event;
   const changed = as === 'changed' ? { changed_by_simulator: true, ...fault?.body } : {};
-  const bytes = Buffer.from(JSON.stringify({ ...body, ...changed }));
+  const bytes = Buffer.from(typeof body === 'function' ? body(changed) : JSON.stringify({ ...body, ...changed }));
   const at = new Date().toISOString();
   const headers = { 'content-type': 'application/json', ...target.sign(bytes, { forged: as === 'forged' }) };
   const status = await statusOf(agent, { url: target.url, headers, body: bytes });

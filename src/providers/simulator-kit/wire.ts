@@ -1,4 +1,5 @@
 import type { Hono } from 'hono';
+import type { OwnFault } from './faults.js';
 
 /** One call of the product, as a simulator sees it. */
 export interface WireCall {
@@ -13,6 +14,12 @@ export interface WireAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+}
+
+/** What a route finds as `c.env`. */
+export interface WireEnvironment {
+  /** The fault of this provider's own that the call meets. */
+  readonly fault: OwnFault | null;
 }
 
 /** How one provider speaks: its own paths, and how it words what goes wrong. */

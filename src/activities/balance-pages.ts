@@ -1,0 +1,139 @@
+import { raiseAlert, resolveAlert } from '../db/alerts.js';
+import { notePageOfCheck, type OpenBalanceCheck } from '../db/balance-checks.js';
+import {
+  type BalanceSource,
+  type BalanceSourceKey,
+  lockBalanceSource,
+  type Mirrored,
+  mirrorTransactions,
+  quarantineBalanceItems,
+} from '../db/balance-mirror.js';
+import { retrying } from '../db/retrying.js';
+import { lockCursor, moveCursor, type SourceKey } from '../db/sources.js';
+import { inTransaction, type Tx } from '../db/transaction.js';
+import type { PertChanges } from '../providers/pert/client.js';
+import { compareCursors } from '../providers/pert/cursor.js';
+import { makeTraceparent } from '../telemetry/trace.js';
+import type { ActivityDeps } from './deps.js';
+
+/** The journal's own most is 1 000: a transaction of ours with so many sides still takes well under a second. */
+const PAGE_LIMIT = 500;
+
+type Page = Extract<PertChanges, { readonly tooOld: false }>;
+
+/** What a page of the journal came to. */
+export interface BalancePage extends Mirrored {
+  readonly items: number;
+  readonly bad: number;
+  /** `caught_up`: no page leads further towards the snapshot; `too_old`: the journal does not reach back so far. */
+  readonly next: 'more' | 'caught_up' | 'too_old';
+}
+
+const NOTHING: Omit<BalancePage, 'next'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
+
+/** Where the position of a source's journal is kept. */
+export function journalOf(key: BalanceSourceKey): SourceKey {
+  return { ...key, feed: 'changes' };
+}
+
+/**
+ * Reads the next page of the journal towards the snapshot of a check, never beyond it, and applies it: effects and
+ * position commit together.
+ */
+export async function applyJournalPage(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  of: { readonly check: OpenBalanceCheck; readonly position: string },
+): Promise<BalancePage> {
+  const { check, position } = of;
+  const read = await readTowards(deps, key, of);
+  if (read === 'too_old') return { ...NOTHING, next: 'too_old' };
+  if (read === null) return { ...NOTHING, next: 'caught_up' };
+  const { page, limit } = read;
+  const cursor = page.nextCursor === position ? null : page.nextCursor;
+  const good = page.items.flatMap((item) => (item.ok ? [item.transaction] : []));
+  const bad = page.items.flatMap((item) => (item.ok ? [] : [item]));
+  const applied = await retrying(() =>
+    inTransaction(deps.pool, async (tx) => {
+      // Another reader has moved the position meanwhile: this page is thrown away.
+      if (!(await lockCursor(tx, journalOf(key), position))) return null;
+      const source = await lockBalanceSource(tx, key);
+      const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: true }, good);
+      await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
+      await notePageOfCheck(tx, { id: check.id, items: page.items.length });
+      await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
+      return mirrored;
+    }),
+  );
+  if (applied === null) return { ...NOTHING, next: 'more' };
+  return { ...applied, items: page.items.length, bad: bad.length, next: cursor === null ? 'caught_up' : 'more' };
+}
+
+/**
+ * The longest page that does not pass the snapshot: only at its own cursor can our sum be compared with it. A page that
+ * would pass is asked for again, shorter: that cursor is a place between two items. Null when none fits.
+ */
+async function readTowards(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  { check, position }: { readonly check: OpenBalanceCheck; readonly position: string },
+): Promise<{ page: Page; limit: number } | 'too_old' | null> {
+  const read = (limit: number) =>
+    deps.pert(key).readChanges({ sinceCursor: position, limit }, { traceparent: makeTraceparent(check.traceId) });
+  const fits = ({ nextCursor }: Page) => nextCursor === null || compareCursors(nextCursor, check.snapshot.cursor) <= 0;
+  const whole = await read(PAGE_LIMIT);
+  if (whole.tooOld) return 'too_old';
+  if (fits(whole)) return { page: whole, limit: PAGE_LIMIT };
+  let best: { page: Page; limit: number } | null = null;
+  for (let [least, most] = [1, whole.items.length - 1]; least <= most; ) {
+    const limit = Math.ceil((least + most) / 2);
+    const page = await read(limit);
+    if (page.tooOld) return 'too_old';
+    if (fits(page)) {
+      best = { page, limit };
+      if (page.nextCursor === check.snapshot.cursor) return best;
+      least = limit + 1;
+    } else {
+      most = limit - 1;
+    }
+  }
+  return best;
+}
+
+async function keepBad(
+  tx: Tx,
+  of: { key: BalanceSourceKey; source: BalanceSource; sinceCursor: string; limit: number; traceId: string },
+  bad: readonly { readonly id: string | null; readonly raw: string; readonly reason: string }[],
+): Promise<void> {
+  const { key, source, sinceCursor, limit, traceId } = of;
+  const place = { sourceId: source.id, sinceCursor, limit, baseNumber: source.baseNumber };
+  if ((await quarantineBalanceItems(tx, place, bad)) === 0) return;
+  await raiseAlert(tx, {
+    key: badItemsKey(key),
+    kind: 'unreadable_record',
+    book: key.book,
+    detail: 'Items of the journal are outside the contract: kept, passed by, and tried again. Tell the provider.',
+    traceId,
+  });
+}
+
+/** The alert of a source's items that cannot be read. */
+export function badItemsKey({ provider, account }: BalanceSourceKey): string {
+  return `bad_items:${provider}:${account}`;
+}
+
+/** A page without a next cursor, or that leads back to itself, keeps the old position (R3). */
+async function moveOn(
+  tx: Tx,
+  key: BalanceSourceKey,
+  { next, isEmpty, traceId }: { next: string | null; isEmpty: boolean; traceId: string },
+): Promise<void> {
+  const alertKey = `cursor_missing:${key.provider}:${key.account}:changes`;
+  const missing = await moveCursor(tx, journalOf(key), next);
+  if (missing > 1 && !isEmpty) {
+    const detail = 'A page came without a next cursor again; its items were stored and the old position kept (R3).';
+    await raiseAlert(tx, { key: alertKey, kind: 'cursor_missing', book: key.book, detail, traceId });
+  } else if (missing === 0) {
+    await resolveAlert(tx, alertKey);
+  }
+}
