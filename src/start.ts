@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { providerAccountName } from './contracts/ids.js';
 import { migrate } from './db/migrate.js';
 import { playStory } from './demo/story.js';
 import { localPaths } from './local/paths.js';
@@ -45,6 +46,7 @@ async function main(): Promise<void> {
     encryptPayloads: flags['encrypt-payloads'] === true,
     migrate,
     seed,
+    accountName: providerAccountName,
     ensureKeyring,
     notice: say,
   });

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto';
-import { providerAccountName } from '../contracts/ids.js';
 import type { RunHook } from './run-file.js';
 
 /** Every provider of the product that has a simulator, with how its notifications are signed and told apart. */
@@ -25,11 +24,14 @@ export interface ProviderAccount {
 /** 48 characters. */
 const SECRET_BYTES = 36;
 
+/** How the product calls our account at a provider; handed in, for the local run knows nothing of providers. */
+export type AccountName = (provider: SimulatedProvider, book: 'live' | 'test') => string;
+
 /** Both books' accounts at each. What the environment leaves unset gets the simulator and secrets of this run. */
-export function providerAccounts(env: NodeJS.ProcessEnv, relayUrl: string): ProviderAccount[] {
+export function providerAccounts(env: NodeJS.ProcessEnv, relayUrl: string, nameOf: AccountName): ProviderAccount[] {
   return SIMULATED_PROVIDERS.flatMap((provider) =>
     (['live', 'test'] as const).map((book) => {
-      const endpoint = providerAccountName(provider, book);
+      const endpoint = nameOf(provider, book);
       const hookUrl = `${relayUrl}/hooks/${provider}/${endpoint}`;
       const prefix = settingPrefix({ provider, book });
       if (['URL', 'API_KEY', 'WEBHOOK_SECRETS'].some((name) => env[`${prefix}_${name}`])) {

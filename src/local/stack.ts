@@ -9,7 +9,7 @@ import { type LocalPayloadKeys, localPayloadKeys } from './payload-keys.js';
 import { ensureDatabase, preparePostgres, withClient } from './postgres.js';
 import type { ProductProcess } from './product-children.js';
 import { PRODUCT_PROCESSES, type ProductSettings, productChild, productLogFile } from './product-children.js';
-import { providerAccounts, providerHooks, SIMULATED_PROVIDERS } from './provider-accounts.js';
+import { type AccountName, providerAccounts, providerHooks, SIMULATED_PROVIDERS } from './provider-accounts.js';
 import { registerSearchAttributes } from './register-search-attributes.js';
 import { type LoginRole, setRolePasswords } from './role-passwords.js';
 import { claimRunFile, type RunFile, type RunFileWriter, type RunLogin } from './run-file.js';
@@ -28,6 +28,7 @@ export interface StackOptions {
   readonly migrate: (databaseUrl: string) => Promise<{ applied: string[] }>;
   /** Makes the merchants and people of the local run where they are missing; keys and links are new at each start. */
   readonly seed: (databaseUrl: string) => Promise<Seeded>;
+  readonly accountName: AccountName;
   /** Makes the keys that seal identities where they are missing; those that are there stay. */
   readonly ensureKeyring: (files: KeyFiles) => void;
   /** One line for a person. */
@@ -84,7 +85,7 @@ async function startParts(parts: Parts): Promise<RunFile> {
   const { options, runFile, ports } = parts;
   const { paths, env } = options;
   const relayUrl = `http://127.0.0.1:${ports.relay}`;
-  const accounts = providerAccounts(env, relayUrl);
+  const accounts = providerAccounts(env, relayUrl, options.accountName);
   const taskQueue = env['SVERKA_TASK_QUEUE'] || 'sverka';
   const payloadKeys = localPayloadKeys({ env, state: paths.state, encrypt: options.encryptPayloads === true });
   const [databaseUrls, temporal, bundlePath] = await Promise.all([

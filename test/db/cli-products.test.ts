@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { checkCards } from '../../src/cli/doctor/check-cards.js';
+import { providerAccountName } from '../../src/contracts/ids.js';
 import { cardFee } from '../../src/db/cards.js';
 import { createMerchant } from '../../src/db/merchants.js';
 import { createPool } from '../../src/db/pool.js';
@@ -102,7 +103,7 @@ it('only the console’s role sets a fee, through its function alone', async () 
 
 it('the doctor names a missing issuer and a missing fee, and is content with those of a local run', async () => {
   const db = queriesOf(owner);
-  const hooks = providerHooks(providerAccounts({}, 'http://127.0.0.1:9'));
+  const hooks = providerHooks(providerAccounts({}, 'http://127.0.0.1:9', providerAccountName));
   const bad = await checkCards(db, {
     hooks: hooks.filter(({ provider, book }) => provider !== 'issuer' || book === 'live'),
   });

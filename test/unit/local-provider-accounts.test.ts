@@ -13,7 +13,7 @@ const RELAY = 'http://127.0.0.1:1';
 const simulator = (provider: string) => `http://127.0.0.1/${provider}`;
 
 test('each unset book gets at each provider the simulator, a key and two secrets that src/config.ts accepts', () => {
-  const settings = providerSettings(providerAccounts({}, RELAY), simulator);
+  const settings = providerSettings(providerAccounts({}, RELAY, providerAccountName), simulator);
   const { providers } = loadConfig({ DATABASE_URL: 'postgres://127.0.0.1/x', ...settings });
   expect(providers.map(({ provider, account, url }) => [provider, account, url])).toEqual(
     SIMULATED_PROVIDERS.flatMap((provider) =>
@@ -28,7 +28,7 @@ test('each unset book gets at each provider the simulator, a key and two secrets
 });
 
 test.each(SIMULATED_PROVIDERS)('the simulated %s signs with the newest secret, and the run file names both', (name) => {
-  const accounts = providerAccounts({}, RELAY);
+  const accounts = providerAccounts({}, RELAY, providerAccountName);
   const hooks = providerHooks(accounts).filter(({ provider }) => provider === name);
   const own = accounts.filter(({ provider }) => provider === name);
   expect(simulatedAccounts(accounts, name)).toEqual(
@@ -47,7 +47,7 @@ test.each(SIMULATED_PROVIDERS)('the simulated %s signs with the newest secret, a
 
 test('a book that the environment configures, even in part, is left as it is, and at that provider alone', () => {
   const env = { SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: 'newest,older', SVERKA_TEST_CUSTODY_URL: '' };
-  const accounts = providerAccounts(env, RELAY);
+  const accounts = providerAccounts(env, RELAY, providerAccountName);
   expect(Object.keys(providerSettings(accounts, simulator)).filter((name) => /LIVE_CUSTODY/.test(name))).toEqual([]);
   expect(simulatedAccounts(accounts, 'custody')).toEqual([expect.objectContaining({ book: 'test' })]);
   expect(simulatedAccounts(accounts, 'issuer')).toHaveLength(2);

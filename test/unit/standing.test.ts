@@ -3,6 +3,7 @@ import type { Profile } from '../../src/cli/profile.js';
 import { schedulesOf } from '../../src/client/standing.js';
 import type { Temporal } from '../../src/client/temporal.js';
 import { loadConfig } from '../../src/config.js';
+import { providerAccountName } from '../../src/contracts/ids.js';
 import { providerAccounts, providerHooks } from '../../src/local/provider-accounts.js';
 
 const SECRET = 'a secret of at least 32 characters';
@@ -47,7 +48,7 @@ it('the reconciliation of an issuer runs in its own interval, for its own accoun
 });
 
 it('the command line expects exactly the schedules that the workers of a local run make', () => {
-  const hooks = providerHooks(providerAccounts({}, 'http://127.0.0.1:9'));
+  const hooks = providerHooks(providerAccounts({}, 'http://127.0.0.1:9', providerAccountName));
   const expected = expectedSchedules({ run: { hooks } } as unknown as Profile);
   expect(expected.sort()).toEqual(idsOf(['LIVE_CUSTODY', 'TEST_CUSTODY', 'LIVE_ISSUER', 'TEST_ISSUER']).sort());
 });
