@@ -221,7 +221,6 @@ create table sverka.balance_address (
   seen_version numeric(78,0) not null,
   seen_before numeric not null,
   constraint balance_address_pkey PRIMARY KEY (source_id, address, currency),
-  constraint balance_address_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id),
   constraint balance_address_balance_check CHECK (((balance >= (0)::numeric) AND (balance <> 'NaN'::numeric)))
 ); -- sverka_owner
 
@@ -329,8 +328,7 @@ create table sverka.balance_transaction (
   to_amount numeric,
   to_balance numeric,
   created text not null,
-  constraint balance_transaction_pkey PRIMARY KEY (source_id, id),
-  constraint balance_transaction_source_id_fkey FOREIGN KEY (source_id) REFERENCES sverka.balance_source(id)
+  constraint balance_transaction_pkey PRIMARY KEY (source_id, id)
 ); -- sverka_owner
 
 create table sverka.breaker (
@@ -2677,6 +2675,14 @@ begin
 end $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.lines(column_text text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN string_to_array(column_text, '
+'::text, ''::text)
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.link_identity(of_user text, with_issuer text, with_subject text, by_whom text, trace text DEFAULT NULL::text)
  RETURNS boolean
  LANGUAGE plpgsql
@@ -2770,132 +2776,6 @@ AS $function$
 $function$
 ; -- sverka_owner
 
-CREATE OR REPLACE FUNCTION sverka.mirror_transactions(of_source integer, from_journal boolean, ids text[], statuses text[], currencies text[], versions numeric[], from_addresses text[], from_amounts numeric[], from_balances numeric[], to_addresses text[], to_amounts numeric[], to_balances numeric[], created text[], OUT stored integer, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer)
- RETURNS record
- LANGUAGE plpgsql
- SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'pg_temp'
-AS $function$
-begin
-  with told as (
-    select distinct on (i.id) i.* from unnest(ids, versions, statuses, currencies, from_addresses, from_amounts,
-        from_balances, to_addresses, to_amounts, to_balances, mirror_transactions.created) with ordinality
-        as i(id, version, status, currency, from_address, from_amount, from_balance, to_address, to_amount, to_balance,
-          made, place)
-      order by i.id, i.version desc, i.place desc),
-  news as (
-    select n.* from told n left join sverka.balance_transaction t on t.source_id = of_source and t.id = n.id
-      where t.id is null or n.version > t.version or n.version = t.version
-        and (n.status, n.currency, n.from_address, n.from_amount, n.from_balance, n.to_address, n.to_amount, n.to_balance)
-          is distinct from (t.status, t.currency, t.from_address, t.from_amount, t.from_balance, t.to_address,
-            t.to_amount, t.to_balance)
-      order by n.id),
-  kept as (
-    insert into sverka.balance_transaction as t
-      select of_source, n.id, n.version, n.status, n.currency, n.from_address, n.from_amount, n.from_balance,
-          n.to_address, n.to_amount, n.to_balance, n.made from news n
-    on conflict (source_id, id) do update set version = excluded.version, status = excluded.status,
-      currency = excluded.currency, from_address = excluded.from_address, from_amount = excluded.from_amount,
-      from_balance = excluded.from_balance, to_address = excluded.to_address, to_amount = excluded.to_amount,
-      to_balance = excluded.to_balance, created = excluded.created
-    returning 1)
-  select count(*) into stored from kept;
-
-  with sides as (
-    -- Of one address with itself, the account's balance is what stands after both.
-    select i.place, i.from_address as address, i.currency, i.version,
-        case when i.from_address = i.to_address then i.to_balance else i.from_balance end as after,
-        case when i.from_address = i.to_address then i.to_balance + i.from_amount - i.to_amount
-          else i.from_balance + i.from_amount end as before
-      from unnest(currencies, versions, from_addresses, from_amounts, from_balances, to_addresses, to_amounts,
-          to_balances) with ordinality
-        as i(currency, version, from_address, from_amount, from_balance, to_address, to_amount, to_balance, place)
-      where i.from_address is not null
-    union all
-    select i.place, i.to_address, i.currency, i.version, i.to_balance, i.to_balance - i.to_amount
-      from unnest(currencies, versions, from_addresses, to_addresses, to_amounts, to_balances) with ordinality
-        as i(currency, version, from_address, to_address, to_amount, to_balance, place)
-      where i.to_address is not null and i.to_address is distinct from i.from_address),
-  told as (
-    select s.address, s.currency, max(s.version) as highest, min(s.version) as lowest,
-        (array_agg(s.after order by s.version desc, s.place desc))[1] as after,
-        (array_agg(s.before order by s.version, s.place))[1] as before
-      from sides s group by s.address, s.currency),
-  weighed as (
-    select t.*, a.balance as known, a.version, a.resets, a.read_at, a.first_version, a.first_before, a.last_version,
-        a.last_after, a.seen_version, a.seen_before, s.resets as now_resets, s.base_number as now_base,
-        a.address is null or t.highest >= a.version as is_news,
-        a.base_number is not distinct from s.base_number as is_same
-      from told t join sverka.balance_source s on s.id = of_source
-        left join sverka.balance_address a
-          on a.source_id = of_source and a.address = t.address and a.currency = t.currency),
-  conflicting as (
-    insert into sverka.balance_conflict (source_id, address, currency, version, known, told)
-      select of_source, w.address, w.currency, w.version, w.known, w.after from weighed w
-        where w.highest = w.version and w.known <> w.after
-      returning 1),
-  after as (
-    select w.address, w.currency,
-        case when w.is_news then w.after else w.known end as balance,
-        greatest(w.highest, w.version) as version,
-        case when w.is_news then w.now_resets else w.resets end as resets,
-        w.now_base as base_number,
-        case when not from_journal then case when w.is_same then w.first_version end
-          when w.is_same and w.first_version <= w.lowest then w.first_version else w.lowest end as first_version,
-        case when not from_journal then case when w.is_same then w.first_before end
-          when w.is_same and w.first_version <= w.lowest then w.first_before else w.before end as first_before,
-        case when not from_journal then case when w.is_same then w.last_version end
-          when w.is_same and w.last_version > w.highest then w.last_version else w.highest end as last_version,
-        case when not from_journal then case when w.is_same then w.last_after end
-          when w.is_same and w.last_version > w.highest then w.last_after else w.after end as last_after,
-        case when w.is_same and w.seen_version <= w.lowest then w.seen_version else w.lowest end as seen_version,
-        case when w.is_same and w.seen_version <= w.lowest then w.seen_before else w.before end as seen_before,
-        w.is_news,
-        case when w.is_same then coalesce(w.last_after - w.first_before, 0) else 0 end as had_moved,
-        case when w.is_same then w.known - w.seen_before else 0 end as had_seen
-      from weighed w
-      -- A webhook of an older version tells nothing, not even where the sum began.
-      where from_journal or w.is_news),
-  changed as (
-    select a.* from after a left join sverka.balance_address k
-        on k.source_id = of_source and k.address = a.address and k.currency = a.currency
-      where k.address is null
-        or (a.balance, a.version, a.resets, a.first_version, a.first_before, a.last_version, a.last_after,
-              a.seen_version, a.seen_before)
-          is distinct from (k.balance, k.version, k.resets, k.first_version, k.first_before, k.last_version,
-              k.last_after, k.seen_version, k.seen_before)
-        or a.base_number <> k.base_number
-      order by a.address, a.currency),
-  kept as (
-    insert into sverka.balance_address as k (source_id, address, currency, balance, version, resets, read_at,
-        base_number, first_version, first_before, last_version, last_after, seen_version, seen_before)
-      select of_source, c.address, c.currency, c.balance, c.version, c.resets, clock_timestamp(), c.base_number,
-          c.first_version, c.first_before, c.last_version, c.last_after, c.seen_version, c.seen_before
-        from changed c
-    on conflict (source_id, address, currency) do update set balance = excluded.balance, version = excluded.version,
-      resets = excluded.resets, read_at = excluded.read_at, base_number = excluded.base_number,
-      first_version = excluded.first_version, first_before = excluded.first_before,
-      last_version = excluded.last_version, last_after = excluded.last_after, seen_version = excluded.seen_version,
-      seen_before = excluded.seen_before
-    returning 1),
-  summed as (
-    select c.currency, sum(coalesce(c.last_after - c.first_before, 0) - c.had_moved) as moved,
-        sum(c.balance - c.seen_before - c.had_seen) as seen
-      from changed c group by c.currency),
-  booked as (
-    insert into sverka.balance_currency as b
-        (source_id, currency, confirmed, frozen, held, available, base, moved, seen, last_read_at)
-      select of_source, s.currency, 0, 0, 0, 0, 0, s.moved, s.seen, clock_timestamp() from summed s
-        where s.moved <> 0 or s.seen <> 0 order by s.currency
-    on conflict (source_id, currency) do update set moved = b.moved + excluded.moved, seen = b.seen + excluded.seen
-    returning 1)
-  select (select count(*) from kept), (select count(*) from weighed w where not w.is_news),
-      (select count(*) from conflicting),
-      (select count(*) from weighed w where w.lowest > w.version and w.before <> w.known)
-    into moved, stale, conflicts, gaps;
-end $function$
-; -- sverka_owner
-
 CREATE OR REPLACE FUNCTION sverka.move_balance_base(of_source integer, at_cursor text, is_reset boolean)
  RETURNS void
  LANGUAGE plpgsql
@@ -2920,6 +2800,97 @@ begin
   update sverka.balance_currency c set seen = x.seen
     from (select ahead.currency, sum(ahead.seen) as seen from ahead group by 1) x
     where c.source_id = of_source and c.currency = x.currency;
+end $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.move_balances(of_source integer, from_journal boolean, addresses text, currencies text, lowest text, lowest_balances text, lowest_out text, lowest_in text, highest text, highest_balances text, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_material TO 'off'
+AS $function$
+begin
+  with told as (
+    select t.address, t.currency, t.lowest, t.lowest_balance + t.lowest_out - t.lowest_in as before, t.highest, t.after,
+        s.id, s.base_number as base, s.resets
+      from (select unnest(sverka.lines(addresses)) as address, unnest(sverka.lines(currencies)) as currency,
+              unnest(sverka.lines(move_balances.lowest))::numeric as lowest,
+              unnest(sverka.lines(lowest_balances))::numeric as lowest_balance,
+              unnest(sverka.lines(lowest_out))::numeric as lowest_out,
+              unnest(sverka.lines(lowest_in))::numeric as lowest_in,
+              unnest(sverka.lines(move_balances.highest))::numeric as highest,
+              unnest(sverka.lines(highest_balances))::numeric as after) t
+        join sverka.balance_source s on s.id = of_source),
+  kept as (
+    merge into sverka.balance_address k using told t
+      on k.source_id = of_source and k.address = t.address and k.currency = t.currency
+    when not matched then insert (source_id, address, currency, balance, version, resets, read_at, base_number,
+        first_version, first_before, last_version, last_after, seen_version, seen_before)
+      values (t.id, t.address, t.currency, t.after, t.highest, t.resets, clock_timestamp(), t.base,
+        case when from_journal then t.lowest end, case when from_journal then t.before end,
+        case when from_journal then t.highest end, case when from_journal then t.after end, t.lowest, t.before)
+    -- Of an older base all begins anew.
+    when matched and k.base_number <> t.base and (from_journal or t.highest >= k.version) then update set
+      balance = case when t.highest >= k.version then t.after else k.balance end,
+      version = greatest(t.highest, k.version),
+      resets = case when t.highest >= k.version then t.resets else k.resets end,
+      read_at = clock_timestamp(), base_number = t.base,
+      first_version = case when from_journal then t.lowest end, first_before = case when from_journal then t.before end,
+      last_version = case when from_journal then t.highest end, last_after = case when from_journal then t.after end,
+      seen_version = t.lowest, seen_before = t.before
+    when matched and from_journal and (t.highest > k.version
+        or t.highest = k.version and (t.after <> k.balance or t.resets <> k.resets) or t.lowest < k.seen_version
+        or k.first_version is null or t.lowest < k.first_version or t.highest > k.last_version
+        or t.highest = k.last_version and t.after <> k.last_after) then update set
+      balance = case when t.highest >= k.version then t.after else k.balance end,
+      version = greatest(t.highest, k.version),
+      resets = case when t.highest >= k.version then t.resets else k.resets end,
+      read_at = clock_timestamp(),
+      first_version = least(k.first_version, t.lowest),
+      first_before = case when k.first_version <= t.lowest then k.first_before else t.before end,
+      last_version = greatest(k.last_version, t.highest),
+      last_after = case when k.last_version > t.highest then k.last_after else t.after end,
+      seen_version = least(k.seen_version, t.lowest),
+      seen_before = case when k.seen_version <= t.lowest then k.seen_before else t.before end
+    -- A webhook of an older version tells nothing, not even where the sum began.
+    when matched and not from_journal and (t.highest > k.version or t.highest = k.version
+        and (t.after <> k.balance or t.resets <> k.resets or t.lowest < k.seen_version)) then update set
+      balance = t.after, version = t.highest, resets = t.resets, read_at = clock_timestamp(),
+      seen_version = least(k.seen_version, t.lowest),
+      seen_before = case when k.seen_version <= t.lowest then k.seen_before else t.before end
+    returning t.currency,
+      t.highest >= coalesce(old.version, t.highest) as is_news,
+      coalesce(t.highest = old.version and t.after <> old.balance, false) as is_conflict,
+      coalesce(t.lowest > old.version and t.before <> old.balance, false) as is_gap,
+      t.address, old.version, old.balance as known, t.after,
+      coalesce(new.last_after - new.first_before, 0)
+        - case when old.base_number = t.base then coalesce(old.last_after - old.first_before, 0) else 0 end as moved,
+      new.balance - new.seen_before
+        - case when old.base_number = t.base then old.balance - old.seen_before else 0 end as seen),
+  conflicting as (
+    insert into sverka.balance_conflict (source_id, address, currency, version, known, told)
+      select of_source, k.address, k.currency, k.version, k.known, k.after from kept k where k.is_conflict),
+  booked as (
+    insert into sverka.balance_currency as b
+        (source_id, currency, confirmed, frozen, held, available, base, moved, seen, last_read_at)
+      select of_source, s.currency, 0, 0, 0, 0, 0, s.moved, s.seen, clock_timestamp()
+        from (select k.currency, sum(k.moved) as moved, sum(k.seen) as seen from kept k group by k.currency) s
+        where s.moved <> 0 or s.seen <> 0 order by s.currency
+    on conflict (source_id, currency) do update set moved = b.moved + excluded.moved, seen = b.seen + excluded.seen)
+  select count(*), count(*) filter (where not k.is_news), count(*) filter (where k.is_conflict),
+      count(*) filter (where k.is_gap) into moved, stale, conflicts, gaps from kept k;
+  if moved < cardinality(sverka.lines(addresses)) then
+    select count(*) into stale
+      from (select unnest(sverka.lines(addresses)) as address, unnest(sverka.lines(currencies)) as currency,
+              unnest(sverka.lines(move_balances.highest))::numeric as highest) t
+        join sverka.balance_address k on k.source_id = of_source and k.address = t.address and k.currency = t.currency
+      where t.highest < k.version;
+  end if;
 end $function$
 ; -- sverka_owner
 
@@ -3722,6 +3693,41 @@ AS $function$
 $function$
 ; -- sverka_owner
 
+CREATE OR REPLACE FUNCTION sverka.store_transactions(of_source integer, ids text, versions text, statuses text, currencies text, from_addresses text, from_amounts text, from_balances text, to_addresses text, to_amounts text, to_balances text, created text)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_material TO 'off'
+AS $function$
+declare stored integer;
+begin
+  merge into sverka.balance_transaction t
+    using (select unnest(sverka.lines(ids)) as id, unnest(sverka.lines(versions))::numeric as version,
+          unnest(sverka.lines(statuses)) as status, unnest(sverka.lines(currencies)) as currency,
+          unnest(sverka.lines(from_addresses)) as from_address, unnest(sverka.lines(from_amounts))::numeric as from_amount,
+          unnest(sverka.lines(from_balances))::numeric as from_balance, unnest(sverka.lines(to_addresses)) as to_address,
+          unnest(sverka.lines(to_amounts))::numeric as to_amount, unnest(sverka.lines(to_balances))::numeric as to_balance,
+          unnest(sverka.lines(store_transactions.created)) as created) n
+    on t.source_id = of_source and t.id = n.id
+    when not matched then insert values (of_source, n.id, n.version, n.status, n.currency, n.from_address,
+      n.from_amount, n.from_balance, n.to_address, n.to_amount, n.to_balance, n.created)
+    when matched and (n.version > t.version or n.version = t.version
+        and (n.status, n.currency, n.from_address, n.from_amount, n.from_balance, n.to_address, n.to_amount,
+          n.to_balance) is distinct from (t.status, t.currency, t.from_address, t.from_amount, t.from_balance,
+          t.to_address, t.to_amount, t.to_balance))
+      then update set version = n.version, status = n.status, currency = n.currency, from_address = n.from_address,
+        from_amount = n.from_amount, from_balance = n.from_balance, to_address = n.to_address,
+        to_amount = n.to_amount, to_balance = n.to_balance, created = n.created;
+  get diagnostics stored = row_count;
+  return stored;
+end $function$
+; -- sverka_owner
+
 CREATE OR REPLACE FUNCTION sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text)
  RETURNS sverka.withdrawal
  LANGUAGE plpgsql
@@ -4282,8 +4288,8 @@ grant execute on sverka.lock_balance_source(of_book text, of_provider text, of_a
 grant execute on sverka.lock_dead_letter(letter text) to sverka_worker;
 grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jsonb, OUT trace_id text) to sverka_worker;
 grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
-grant execute on sverka.mirror_transactions(of_source integer, from_journal boolean, ids text[], statuses text[], currencies text[], versions numeric[], from_addresses text[], from_amounts numeric[], from_balances numeric[], to_addresses text[], to_amounts numeric[], to_balances numeric[], created text[], OUT stored integer, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer) to sverka_worker;
 grant execute on sverka.move_balance_base(of_source integer, at_cursor text, is_reset boolean) to sverka_worker;
+grant execute on sverka.move_balances(of_source integer, from_journal boolean, addresses text, currencies text, lowest text, lowest_balances text, lowest_out text, lowest_in text, highest text, highest_balances text, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer) to sverka_worker;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;
@@ -4319,6 +4325,7 @@ grant execute on sverka.set_user_roles(of_user text, with_roles text[], by_whom 
 grant execute on sverka.set_withdrawal_offer(of_book text, of_network text, of_asset text, with_fee numeric, with_smallest numeric, with_two_from numeric, with_routes text[], by_whom text, trace text) to sverka_console;
 grant execute on sverka.set_withdrawal_policy(of_book text, with_cooling_off interval, with_expires_after interval, by_whom text, trace text) to sverka_console;
 grant execute on sverka.state_balances(of_source integer, currencies text[], balances numeric[], frozen numeric[], held numeric[], available numeric[]) to sverka_worker;
+grant execute on sverka.store_transactions(of_source integer, ids text, versions text, statuses text, currencies text, from_addresses text, from_amounts text, from_balances text, to_addresses text, to_amounts text, to_balances text, created text) to sverka_worker;
 grant execute on sverka.submit_withdrawal(the_withdrawal text, by_run text, after_run text, trace text) to sverka_worker;
 grant execute on sverka.suspect_withdrawal(the_withdrawal text, trace text) to sverka_worker;
 grant execute on sverka.take_passkey_challenge(with_token bytea, with_challenge bytea, with_seen bytea) to sverka_console;

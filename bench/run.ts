@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { acceptBenchmark } from './benchmarks/accept.js';
 import { balanceBenchmark } from './benchmarks/balance.js';
+import { changesBenchmark } from './benchmarks/changes.js';
 import { depositBenchmark } from './benchmarks/deposit.js';
 import { hotBenchmark } from './benchmarks/hot.js';
 import { issuanceBenchmark } from './benchmarks/issuance.js';
@@ -22,6 +23,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   issuanceBenchmark,
   reconcileBenchmark,
   pagesBenchmark,
+  changesBenchmark,
 ];
 const ROUNDS = { small: 5, full: 9 } as const;
 const USAGE = `npm run bench -- [name …] [--size small|full] [--json FILE] [--check-costs]

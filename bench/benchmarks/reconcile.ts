@@ -6,13 +6,14 @@ import { createCustodyClient } from '../../src/providers/custody/client.js';
 import type { depositReconcile } from '../../src/workflows/index.js';
 import type { PagesOrder } from '../custody-pages.js';
 import { openAddresses } from '../support/addresses.js';
-import type { BenchContext, Benchmark, BenchResult, Cost, Reading } from '../support/benchmark.js';
-import { cpuSecondsOf, describeCpu, residentBytes } from '../support/cpu.js';
+import type { BenchContext, Benchmark, BenchResult, Cost } from '../support/benchmark.js';
+import { cpuSecondsOf, describeCpu } from '../support/cpu.js';
 import { countEvents, type Left } from '../support/history.js';
+import { memoryReadings, watchMemory } from '../support/memory.js';
 import { startProcess } from '../support/processes.js';
 import { compare, type Round } from '../support/rounds.js';
 import { CUSTODY, SOURCE } from '../support/settings.js';
-import { quantileOf, shortNumber, spreadOf } from '../support/statistics.js';
+import { shortNumber, spreadOf } from '../support/statistics.js';
 import { checkpoint } from '../support/wal.js';
 import { startWorkerProcess, type WorkerProcess } from '../support/worker-process.js';
 import { reconcileCosts } from './reconcile-costs.js';
@@ -20,10 +21,8 @@ import { reconcileCosts } from './reconcile-costs.js';
 const SIZES = { small: 5_000, full: 100_000 };
 const ADDRESSES = 100;
 const PAGE_LIMIT = 200;
-const SAMPLE_MS = 100;
 const NUMBERED_POLL_MS = 1_000;
 const NUMBERED_WITHIN_MS = 1_800_000;
-const MEGABYTE = 1_024 * 1_024;
 
 export const reconcileBenchmark: Benchmark = {
   name: 'reconcile',
@@ -103,7 +102,7 @@ async function measure(world: World, costed: readonly Cost[]): Promise<BenchResu
         spread: spreadOf(per10k),
         target: { atMost: 20 },
       },
-      ...memoryOf(counted),
+      ...memoryReadings(counted.map(({ memory }) => memory)),
     ],
     notes: [
       `new records: ${shortNumber(items / first.seconds)} items/s (one pass, ${first.left.events} events)`,
@@ -140,39 +139,6 @@ async function runPass({ items, owner, worker }: World, changed: number): Promis
   }
   const left = await countEvents(worker.temporal, handle.workflowId, handle.firstExecutionRunId);
   return { seconds, left, memory: memory.stop() };
-}
-
-function watchMemory(pid: number): { stop(): number[] } {
-  const samples: number[] = [];
-  const timer = setInterval(() => samples.push(residentBytes(pid) ?? Number.NaN), SAMPLE_MS).unref();
-  return {
-    stop() {
-      clearInterval(timer);
-      return samples.filter((bytes) => !Number.isNaN(bytes));
-    },
-  };
-}
-
-/**
- * What a worker holds goes up and down with its garbage collector, so medians are compared: of the last fifth of a pass
- * with the first, and of the last pass with the first.
- */
-function memoryOf(passes: readonly Pass[]): Reading[] {
-  const seen = passes.map(({ memory }) => memory.map((bytes) => bytes / MEGABYTE)).filter(({ length }) => length >= 10);
-  if (seen.length === 0) return [];
-  const medianOf = (samples: readonly number[]) => quantileOf(samples, 0.5);
-  const within = seen.map((samples) => {
-    const fifth = Math.floor(samples.length / 5);
-    return medianOf(samples.slice(-fifth)) - medianOf(samples.slice(0, fifth));
-  });
-  const medians = seen.map(medianOf);
-  const over = (medians.at(-1) ?? 0) - (medians[0] ?? 0);
-  const target = { atMost: 30 };
-  return [
-    { what: 'memory growth of the worker in a pass', unit: 'MB', spread: spreadOf(within), target },
-    { what: `memory growth over ${seen.length} passes`, unit: 'MB', spread: spreadOf([over]), target },
-    { what: 'memory of the worker', unit: 'MB', spread: spreadOf(seen.flat()), target: null },
-  ];
 }
 
 /** What is left of a pass without the database and without Temporal. */

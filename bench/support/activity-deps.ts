@@ -24,5 +24,6 @@ export function activityDeps(of: { pool: pg.Pool; config: Config; providers: Pro
     startCardLoad: async () => undefined,
     startCardChange: async () => undefined,
     nudgeWithdrawal: async () => undefined,
+    nudgeBalances: async () => undefined,
   };
 }

@@ -14,6 +14,12 @@ export const CUSTODY = {
 /** The same at the issuer. */
 export const ISSUER = { ...CUSTODY, provider: 'issuer' } as const;
 
+/** The same at the provider of balances. */
+export const PERT = { ...CUSTODY, provider: 'pert', account: 'pert-main' } as const;
+
+/** Whose balances are mirrored, as an activity is told. */
+export const BALANCES = { book: PERT.book, provider: PERT.provider, account: PERT.account };
+
 /** The custodian's account, as an activity is told. */
 export const SOURCE = { book: CUSTODY.book, provider: CUSTODY.provider, account: CUSTODY.account };
 
@@ -28,6 +34,8 @@ export function settingsFor(
     readonly custodyUrl: string;
     /** Left out where nobody issues cards. */
     readonly issuer?: { readonly url: string; readonly keys: BenchKeys };
+    /** Left out where no balances are mirrored. */
+    readonly pertUrl?: string;
   },
 ): Record<string, string> {
   return {
@@ -40,6 +48,18 @@ export function settingsFor(
     SVERKA_LIVE_CUSTODY_API_KEY: CUSTODY.apiKey,
     SVERKA_LIVE_CUSTODY_WEBHOOK_SECRETS: CUSTODY.secret,
     ...(of.issuer ? issuerSettings(of.issuer) : {}),
+    ...(of.pertUrl === undefined ? {} : pertSettings(of.pertUrl)),
+  };
+}
+
+/** Checks come when they are asked for. */
+function pertSettings(url: string): Record<string, string> {
+  return {
+    SVERKA_LIVE_PERT_URL: url,
+    SVERKA_LIVE_PERT_API_KEY: PERT.apiKey,
+    SVERKA_LIVE_PERT_WEBHOOK_SECRETS: PERT.secret,
+    SVERKA_BALANCE_CHECK_INTERVAL: '1d',
+    SVERKA_BALANCE_RECHECK_INTERVAL: '1d',
   };
 }
 

@@ -24,6 +24,7 @@ export async function startWorkerProcess(
     readonly namespace: string;
     readonly custodyUrl: string;
     readonly issuer?: { readonly url: string; readonly keys: BenchKeys };
+    readonly pertUrl?: string;
   },
 ): Promise<WorkerProcess> {
   const { taskQueue } = of;

@@ -16,6 +16,7 @@ import {
   lockBalanceSource,
   moveBalanceBase,
   noteBalanceAction,
+  readBalanceSource,
   stateBalances,
 } from '../db/balance-mirror.js';
 import { insertEvents } from '../db/events.js';
@@ -26,7 +27,7 @@ import type { BalanceCheckResult, BalanceCheckTrigger, BalanceSnapshot } from '.
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
 import { retryBadItems } from './balance-bad-items.js';
-import { applyJournalPage, type BalancePage, journalOf } from './balance-pages.js';
+import { applyJournalPage, type BalancePage, journalOf, type PageAhead } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What one step of a check came to; `null` where there is no step to take now. */
@@ -35,10 +36,17 @@ export type BalanceStep =
   | { readonly kind: 'page'; readonly page: BalancePage }
   | { readonly kind: 'ended'; readonly result: BalanceCheckResult };
 
-/** The next step towards the end of a check: its snapshot, a page, or the comparison. Null: none is due. */
-export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey): Promise<BalanceStep | null> {
+/**
+ * The next step towards the end of a check: its snapshot, a page, or the comparison. Null: none is due. Given `ahead`,
+ * the page after next is read while the next is applied.
+ */
+export async function takeBalanceStep(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  ahead?: PageAhead,
+): Promise<BalanceStep | null> {
   const db = queriesOf(deps.pool);
-  const source = await inTransaction(deps.pool, (tx) => lockBalanceSource(tx, key));
+  const source = await readBalanceSource(db, key);
   const check = await findOpenCheck(db, source.id);
   if (check === null) {
     if (source.nextCheckAt > new Date()) return null;
@@ -51,7 +59,7 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   if (source.baseCursor === null || position === null) return rebase(deps, key, check);
   if (compareCursors(position, minCursor) < 0) return rebase(deps, key, check);
   if (compareCursors(position, cursor) >= 0) return compare(deps, key, check);
-  const page = await applyJournalPage(deps, key, { check, position });
+  const page = await applyJournalPage(deps, key, { check, position, ahead });
   if (page.next === 'too_old') return rebase(deps, key, check);
   return page.next === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
 }

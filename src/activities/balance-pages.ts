@@ -29,6 +29,11 @@ export interface BalancePage extends Mirrored {
   readonly next: 'more' | 'caught_up' | 'too_old';
 }
 
+/** The page after the one that is being applied, read meanwhile: entries of a journal never change. */
+export interface PageAhead {
+  next?: { readonly position: string; readonly page: Promise<PertChanges> } | undefined;
+}
+
 const NOTHING: Omit<BalancePage, 'next'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
 
 /** Where the position of a source's journal is kept. */
@@ -40,11 +45,7 @@ export function journalOf(key: BalanceSourceKey): SourceKey {
  * Reads the next page of the journal towards the snapshot of a check, never beyond it, and applies it: effects and
  * position commit together.
  */
-export async function applyJournalPage(
-  deps: ActivityDeps,
-  key: BalanceSourceKey,
-  of: { readonly check: OpenBalanceCheck; readonly position: string },
-): Promise<BalancePage> {
+export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey, of: Reading): Promise<BalancePage> {
   const { check, position } = of;
   const read = await readTowards(deps, key, of);
   if (read === 'too_old') return { ...NOTHING, next: 'too_old' };
@@ -69,6 +70,12 @@ export async function applyJournalPage(
   return { ...applied, items: page.items.length, bad: bad.length, next: cursor === null ? 'caught_up' : 'more' };
 }
 
+interface Reading {
+  readonly check: OpenBalanceCheck;
+  readonly position: string;
+  readonly ahead?: PageAhead | undefined;
+}
+
 /**
  * The longest page that does not pass the snapshot: only at its own cursor can our sum be compared with it. A page that
  * would pass is asked for again, shorter: that cursor is a place between two items. Null when none fits.
@@ -76,28 +83,52 @@ export async function applyJournalPage(
 async function readTowards(
   deps: ActivityDeps,
   key: BalanceSourceKey,
-  { check, position }: { readonly check: OpenBalanceCheck; readonly position: string },
+  of: Reading,
 ): Promise<{ page: Page; limit: number } | 'too_old' | null> {
-  const read = (limit: number) =>
-    deps.pert(key).readChanges({ sinceCursor: position, limit }, { traceparent: makeTraceparent(check.traceId) });
-  const fits = ({ nextCursor }: Page) => nextCursor === null || compareCursors(nextCursor, check.snapshot.cursor) <= 0;
-  const whole = await read(PAGE_LIMIT);
+  const { cursor: goal } = of.check.snapshot;
+  const fits = ({ nextCursor }: Page) => nextCursor === null || compareCursors(nextCursor, goal) <= 0;
+  const whole = await readWhole(deps, key, of);
   if (whole.tooOld) return 'too_old';
   if (fits(whole)) return { page: whole, limit: PAGE_LIMIT };
   let best: { page: Page; limit: number } | null = null;
   for (let [least, most] = [1, whole.items.length - 1]; least <= most; ) {
     const limit = Math.ceil((least + most) / 2);
-    const page = await read(limit);
+    const page = await readChanges(deps, key, { ...of, limit });
     if (page.tooOld) return 'too_old';
     if (fits(page)) {
       best = { page, limit };
-      if (page.nextCursor === check.snapshot.cursor) return best;
+      if (page.nextCursor === goal) return best;
       least = limit + 1;
     } else {
       most = limit - 1;
     }
   }
   return best;
+}
+
+/** The page at the position, and the reading of the one behind it has begun, where there is one. */
+async function readWhole(deps: ActivityDeps, key: BalanceSourceKey, of: Reading): Promise<PertChanges> {
+  const { check, position, ahead } = of;
+  const read = (from: string) => readChanges(deps, key, { check, position: from, limit: PAGE_LIMIT });
+  const page = await (ahead?.next?.position === position ? ahead.next.page : read(position));
+  if (ahead === undefined) return page;
+  ahead.next = undefined;
+  if (page.tooOld || page.nextCursor === null || !page.hasMore) return page;
+  if (compareCursors(page.nextCursor, check.snapshot.cursor) >= 0) return page;
+  const next = read(page.nextCursor);
+  // Whoever takes it hears of its failure; nobody may.
+  next.catch(() => undefined);
+  ahead.next = { position: page.nextCursor, page: next };
+  return page;
+}
+
+function readChanges(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  { check, position, limit }: Reading & { readonly limit: number },
+): Promise<PertChanges> {
+  const by = { traceparent: makeTraceparent(check.traceId) };
+  return deps.pert(key).readChanges({ sinceCursor: position, limit }, by);
 }
 
 async function keepBad(

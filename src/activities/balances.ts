@@ -1,8 +1,9 @@
 import type { BalanceDrain, BalanceSyncInput, BalanceTurn } from '../contracts/balance-messages.js';
-import { lockBalanceSource } from '../db/balance-mirror.js';
-import { inTransaction } from '../db/transaction.js';
+import { readBalanceSource } from '../db/balance-mirror.js';
+import { queriesOf } from '../db/transaction.js';
 import { failBalanceCheck, takeBalanceStep } from './balance-checks.js';
 import { drainTold } from './balance-drain.js';
+import type { PageAhead } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
 export type BalanceActivities = ReturnType<typeof createBalanceActivities>;
@@ -13,8 +14,9 @@ export function createBalanceActivities(deps: ActivityDeps) {
     /** Goes on with a check, or begins one that is due or asked for, for some seconds; pages towards its snapshot. */
     async pageBalances(input: BalanceSyncInput): Promise<BalanceTurn> {
       const turn = { pages: 0, items: 0, moved: 0, bad: 0, result: null as BalanceTurn['result'] };
+      const ahead: PageAhead = {};
       for (const until = Date.now() + deps.config.SVERKA_PAGE_TURN; Date.now() < until; ) {
-        const step = await takeBalanceStep(deps, input);
+        const step = await takeBalanceStep(deps, input, ahead);
         if (step === null) return { ...turn, waitMs: await untilNextCheck(deps, input) };
         if (step.kind === 'ended') return { ...turn, result: step.result, waitMs: await untilNextCheck(deps, input) };
         if (step.kind !== 'page') continue;
@@ -48,6 +50,6 @@ export function createBalanceActivities(deps: ActivityDeps) {
 }
 
 async function untilNextCheck({ pool }: ActivityDeps, input: BalanceSyncInput): Promise<number> {
-  const source = await inTransaction(pool, (tx) => lockBalanceSource(tx, input));
+  const source = await readBalanceSource(queriesOf(pool), input);
   return Math.max(source.nextCheckAt.getTime() - Date.now(), 1);
 }

@@ -1,4 +1,10 @@
-import type { BalanceSide, BalanceTransaction, StatedBalance } from '../domain/balance.js';
+import {
+  type BalanceSide,
+  type BalanceTransaction,
+  newestOfEach,
+  newsOfAddresses,
+  type StatedBalance,
+} from '../domain/balance.js';
 import { type Author, authorArguments } from './author.js';
 import type { Tx } from './transaction.js';
 
@@ -35,6 +41,15 @@ export async function lockBalanceSource(tx: Tx, key: BalanceSourceKey): Promise<
   return row;
 }
 
+/** How it stands, without a lock; made where there is none. */
+export async function readBalanceSource(tx: Tx, key: BalanceSourceKey): Promise<BalanceSource> {
+  const [row] = await tx.query<BalanceSource>(
+    `select ${COLUMNS} from sverka.balance_source s where s.book = $1 and s.provider = $2 and s.account = $3`,
+    [key.book, key.provider, key.account],
+  );
+  return row ?? lockBalanceSource(tx, key);
+}
+
 /** What was new in some transactions. */
 export interface Mirrored {
   /** Transactions made or replaced. */
@@ -61,22 +76,51 @@ export async function mirrorTransactions(
   transactions: readonly BalanceTransaction[],
 ): Promise<Mirrored> {
   if (transactions.length === 0) return NOTHING;
-  const side = (name: 'from' | 'to', member: keyof BalanceSide) =>
-    transactions.map((each) => each[name]?.[member] ?? null);
-  const [row] = await tx.query<Mirrored>(
-    'select * from sverka.mirror_transactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)',
+  const stored = await storeTransactions(tx, of.sourceId, newestOfEach(transactions));
+  const news = newsOfAddresses(transactions);
+  const [moved] = await tx.query<Omit<Mirrored, 'stored'>>(
+    'select * from sverka.move_balances($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
     [
       ...[of.sourceId, of.fromJournal],
-      transactions.map(({ id }) => id),
-      transactions.map(({ status }) => status),
-      transactions.map(({ currency }) => currency),
-      transactions.map(({ balanceVersion }) => String(balanceVersion)),
-      ...[side('from', 'address'), side('from', 'amount'), side('from', 'balance')],
-      ...[side('to', 'address'), side('to', 'amount'), side('to', 'balance')],
-      transactions.map(({ createdAt }) => createdAt),
+      linesOf(news, ({ address }) => address),
+      linesOf(news, ({ currency }) => currency),
+      linesOf(news, ({ lowest }) => lowest),
+      linesOf(news, ({ lowestBalance }) => lowestBalance),
+      linesOf(news, ({ lowestOut }) => lowestOut),
+      linesOf(news, ({ lowestIn }) => lowestIn),
+      linesOf(news, ({ highest }) => highest),
+      linesOf(news, ({ highestBalance }) => highestBalance),
     ],
   );
-  return row ?? NOTHING;
+  return { ...NOTHING, ...moved, stored };
+}
+
+async function storeTransactions(
+  tx: Tx,
+  sourceId: number,
+  transactions: readonly BalanceTransaction[],
+): Promise<number> {
+  const side = (name: 'from' | 'to', member: keyof BalanceSide) =>
+    linesOf(transactions, (each) => each[name]?.[member] ?? null);
+  const [row] = await tx.query<{ stored: number }>(
+    'select sverka.store_transactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as stored',
+    [
+      sourceId,
+      linesOf(transactions, ({ id }) => id),
+      linesOf(transactions, ({ balanceVersion }) => balanceVersion),
+      linesOf(transactions, ({ status }) => status),
+      linesOf(transactions, ({ currency }) => currency),
+      ...[side('from', 'address'), side('from', 'amount'), side('from', 'balance')],
+      ...[side('to', 'address'), side('to', 'amount'), side('to', 'balance')],
+      linesOf(transactions, ({ createdAt }) => createdAt),
+    ],
+  );
+  return row?.stored ?? 0;
+}
+
+/** A column as `sverka.lines` reads it; the values are plain text, which has no line break and is never empty. */
+function linesOf<T>(rows: readonly T[], valueOf: (row: T) => string | bigint | null): string {
+  return rows.map(valueOf).join('\n');
 }
 
 /** What the provider states of each currency, as a snapshot has it. Under the source's lock. */
