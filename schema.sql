@@ -1225,6 +1225,7 @@ CREATE INDEX event_trace ON sverka.event USING btree (trace_id);
 CREATE INDEX event_xid ON sverka.event USING btree (xid);
 CREATE INDEX inbox_pending ON sverka.inbox USING btree (next_attempt_at) WHERE (status = 'pending'::text);
 CREATE INDEX inbox_subject ON sverka.inbox USING btree (subject_ref);
+CREATE INDEX inbox_told ON sverka.inbox USING btree (provider, endpoint, received_at, id) WHERE ((status = 'pending'::text) AND (subject_type = 'transaction'::text));
 CREATE INDEX inbox_waiting ON sverka.inbox USING btree (provider, endpoint, subject_type, subject_ref) WHERE (status = ANY (ARRAY['pending'::text, 'unmatched'::text]));
 CREATE INDEX inbox_waits_for ON sverka.inbox USING btree (waits_for) WHERE (status = 'unmatched'::text);
 CREATE INDEX issuance_given_up ON sverka.issuance USING btree (id) WHERE ((state = 'failed'::text) AND (submitted_at IS NOT NULL));

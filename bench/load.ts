@@ -10,8 +10,10 @@ export interface LoadOrder {
   readonly secret: string;
   readonly connections: number;
   readonly requests: number;
-  /** The notifications speak of so many deposits, in turn. */
-  readonly deposits: readonly string[];
+  /** The notifications speak of these deposits, in turn. */
+  readonly deposits?: readonly string[];
+  /** Or each of one of so many addresses, whose balances grow from that version on. */
+  readonly balances?: { readonly addresses: number; readonly after: number };
 }
 
 /** How it went; times are milliseconds. */
@@ -48,8 +50,24 @@ export async function runLoad(order: LoadOrder): Promise<LoadReport> {
   };
 }
 
-function requestOf({ url, secret, deposits }: LoadOrder, at: number): Buffer {
-  const { host, pathname } = new URL(url);
+function requestOf(order: LoadOrder, at: number): Buffer {
+  const { host, pathname } = new URL(order.url);
+  const { body, headers } = order.balances
+    ? balanceNotice(order.secret, { at: at + order.balances.after, addresses: order.balances.addresses })
+    : depositNotice(order, at);
+  return Buffer.from(
+    `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
+      `${headers}content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+interface Notice {
+  readonly body: string;
+  /** Each with its line end. */
+  readonly headers: string;
+}
+
+function depositNotice({ secret, deposits = [] }: LoadOrder, at: number): Notice {
   const body = JSON.stringify({
     event_id: `cev_${randomBytes(12).toString('hex')}`,
     type: 'deposit.changed',
@@ -58,11 +76,25 @@ function requestOf({ url, secret, deposits }: LoadOrder, at: number): Buffer {
   });
   const seconds = Math.floor(Date.now() / 1_000);
   const digest = hmacSha256(secret, [`${seconds}.`, body]).toString('hex');
-  return Buffer.from(
-    `POST ${pathname} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\n` +
-      `x-custody-signature: t=${seconds},v1=${digest}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+  return { body, headers: `x-custody-signature: t=${seconds},v1=${digest}\r\n` };
 }
+
+/** Address `at mod addresses` gets one more: its balance is what has come to it by then. */
+function balanceNotice(secret: string, { at, addresses }: { at: number; addresses: number }): Notice {
+  const address = `bench-address-${String(at % addresses).padStart(20, '0')}`;
+  const balance = Math.floor(at / addresses) + 1;
+  const body =
+    `{"event":"transaction.created","transaction":{"id":"ptx_live${String(at).padStart(20, '0')}","status":"completed",` +
+    `"currency":"USDT","balance_version":${FIRST_VERSION + BigInt(at)},"from":null,` +
+    `"to":{"address":"${address}","amount":"1.000000","balance":"${balance}.000000"},` +
+    `"created_at":"2026-01-01T00:00:00.000Z"}}`;
+  const digest = hmacSha256(secret, [body]).toString('hex');
+  const id = `x-webhook-event-id: pev_${randomBytes(12).toString('hex')}\r\n`;
+  return { body, headers: `${id}x-webhook-signature: sha256=${digest}\r\n` };
+}
+
+/** Beyond 2^53. */
+const FIRST_VERSION = 9_100_000_000_000_000n;
 
 interface Shared {
   readonly requests: Buffer[];

@@ -6,6 +6,7 @@ import { changesBenchmark } from './benchmarks/changes.js';
 import { depositBenchmark } from './benchmarks/deposit.js';
 import { hotBenchmark } from './benchmarks/hot.js';
 import { issuanceBenchmark } from './benchmarks/issuance.js';
+import { liveBenchmark } from './benchmarks/live.js';
 import { pagesBenchmark } from './benchmarks/pages.js';
 import { postBenchmark } from './benchmarks/post.js';
 import { reconcileBenchmark } from './benchmarks/reconcile.js';
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   reconcileBenchmark,
   pagesBenchmark,
   changesBenchmark,
+  liveBenchmark,
 ];
 const ROUNDS = { small: 5, full: 9 } as const;
 const USAGE = `npm run bench -- [name …] [--size small|full] [--json FILE] [--check-costs]

@@ -135,6 +135,10 @@ create table sverka.balance_check (
 create unique index balance_check_open on sverka.balance_check (source_id) where finished_at is null;
 create index balance_check_of on sverka.balance_check (source_id, started_at desc, id desc);
 
+-- What webhooks have told and nobody has applied yet, oldest first.
+create index inbox_told on sverka.inbox (provider, endpoint, received_at, id)
+  where status = 'pending' and subject_type = 'transaction';
+
 create function sverka.keep_finished_check() returns trigger language plpgsql as $$
 begin
   raise exception 'a finished check stays as it is' using errcode = 'insufficient_privilege';
