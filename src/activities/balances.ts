@@ -49,5 +49,7 @@ export function createBalanceActivities(deps: ActivityDeps) {
 
 async function untilNextCheck({ pool }: ActivityDeps, input: BalanceSyncInput): Promise<number> {
   const source = await inTransaction(pool, (tx) => lockBalanceSource(tx, input));
+  // What a person has decided is due at once, and after a failure with the next check.
+  if (source.isDecided && source.lastAction !== 'failed') return 1;
   return Math.max(source.nextCheckAt.getTime() - Date.now(), 1);
 }

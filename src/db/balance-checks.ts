@@ -66,6 +66,22 @@ export async function beginBalanceCheck(
   return rows.length > 0;
 }
 
+/** A person's own check: the one that is under way becomes it, or it begins now. Under the source's lock. */
+export async function takeOperatorCheck(
+  tx: Tx,
+  of: { readonly sourceId: number; readonly snapshot: BalanceSnapshot; readonly traceId: string },
+): Promise<OpenBalanceCheck> {
+  if (!(await beginBalanceCheck(tx, { ...of, trigger: 'operator' }))) {
+    await tx.query(
+      `update sverka.balance_check set trigger = 'operator', trace_id = $2 where source_id = $1 and finished_at is null`,
+      [of.sourceId, of.traceId],
+    );
+  }
+  const check = await findOpenCheck(tx, of.sourceId);
+  if (check === null) throw new Error('A check that was just begun is gone, although its source is locked.');
+  return check;
+}
+
 /** A page was read for it. */
 export async function notePageOfCheck(tx: Tx, of: { readonly id: string; readonly items: number }): Promise<void> {
   await tx.query(
