@@ -4,6 +4,7 @@ import type { SignedCall } from '../../pages/call.js';
 import { ageColumn, idColumn, stateColumn, textColumn, timeColumn } from '../../pages/columns.js';
 import { answerListPage, type Column } from '../../pages/list-page.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { subjectHref } from '../subject-href.js';
 
 /** What somebody must see; an alert of no book belongs to both. */
 export async function alertsPage(call: SignedCall<ConsoleDeps>): Promise<Response> {
@@ -31,7 +32,15 @@ const COLUMNS: readonly Column<AlertRecord>[] = [
   textColumn({ title: 'col_kind', name: 'kind', text: (row) => row.kind, sort: 'kind', class: 'value' }),
   textColumn({ title: 'col_what', name: 'detail', text: (row) => row.detail, class: 'keep' }),
   stateColumn({ state: (row) => row.state }),
-  textColumn({ title: 'col_about', name: 'subject_id', text: (row) => row.subjectId, class: 'p2' }),
+  {
+    ...{ title: 'col_about', class: 'p2' },
+    cell: ({ subjectType, subjectId }) => {
+      if (subjectId === null) return <span class="faint">–</span>;
+      const href = subjectHref(subjectType ?? '', subjectId);
+      return href === null ? subjectId : <a href={href}>{subjectId}</a>;
+    },
+    csv: { names: ['subject_id'], cells: (row) => [row.subjectId] },
+  },
   textColumn({
     ...{ title: 'col_times', name: 'times', sort: 'times', isFigure: true, class: 'p2' },
     text: (row) => `${row.times}`,
