@@ -129,7 +129,7 @@ describe('the page of a source', () => {
   it('is not there for a source that is not', async () => {
     const browser = await signedIn('operator');
     expect((await browser.get('/operator/balances/live:pert:nothing')).status).toBe(404);
-    expect((await browser.get('/operator/balance-checks/bchk_00000000000000000000000000')).status).toBe(404);
+    expect((await browser.get('/operator/balances/checks/bchk_00000000000000000000000000')).status).toBe(404);
   });
 });
 
@@ -157,7 +157,7 @@ describe('the lists', () => {
     const browser = await signedIn('operator');
     const all = async (query: string) => {
       const found: string[] = [];
-      let path: string | undefined = `/operator/balance-addresses?source=${account}&${query}`;
+      let path: string | undefined = `/operator/balances/addresses?source=${account}&${query}`;
       for (let looks = 0; path !== undefined && looks < 9; looks += 1) {
         const { text } = await browser.get(path);
         found.push(...[...text.matchAll(/class="addr">weit (\d\d)</g)].map(([, n]) => n ?? ''));
@@ -171,20 +171,20 @@ describe('the lists', () => {
     expect(await all('stale=yes')).toEqual(numbers.filter((n) => (n % 3) % 2 === 0));
     expect(await all('stale=no&currency=ETH')).toEqual(numbers.filter((n) => n % 3 === 1 && n % 2 === 1));
     expect(await all('address=weit%2007')).toEqual([7]);
-    const file = await browser.get(`/operator/balance-addresses?format=csv&currency=BTC&source=${account}`);
+    const file = await browser.get(`/operator/balances/addresses?format=csv&currency=BTC&source=${account}`);
     const lines = file.text.trimEnd().split('\r\n');
     expect([lines[0], lines.length]).toEqual(['address,currency,source,balance,stale,version,last_read_at', 31]);
-    expect((await browser.get('/operator/balance-addresses?after=AAAA')).status).toBe(422);
-    expect((await browser.get('/operator/balance-addresses?stale=maybe')).status).toBe(422);
+    expect((await browser.get('/operator/balances/addresses?after=AAAA')).status).toBe(422);
+    expect((await browser.get('/operator/balances/addresses?stale=maybe')).status).toBe(422);
   });
 
   it('have comparisons by source and result, each with a page that says what differed', async () => {
     const browser = await signedIn('operator');
-    expect(await textOf(browser, `/operator/balance-checks?source=${account}&result=differs`)).toContain(
+    expect(await textOf(browser, `/operator/balances/checks?source=${account}&result=differs`)).toContain(
       rows.balanceCheckId,
     );
-    expect(await textOf(browser, '/operator/balance-checks?result=healed')).not.toContain(rows.balanceCheckId);
-    const shown = await textOf(browser, `/operator/balance-checks/${rows.balanceCheckId}`);
+    expect(await textOf(browser, '/operator/balances/checks?result=healed')).not.toContain(rows.balanceCheckId);
+    const shown = await textOf(browser, `/operator/balances/checks/${rows.balanceCheckId}`);
     for (const part of [
       'Differs',
       'USDT',
@@ -209,10 +209,10 @@ describe('the ways to them', () => {
       (await browser.get(`/operator/search?${new URLSearchParams({ q }).toString()}`)).headers.get('location');
     expect(await to(account)).toBe(at());
     expect(await to(rows.balanceSourceKey)).toBe(at());
-    expect(await to(rows.balanceCheckId)).toBe(`/operator/balance-checks/${rows.balanceCheckId}`);
+    expect(await to(rows.balanceCheckId)).toBe(`/operator/balances/checks/${rows.balanceCheckId}`);
     const address = `${account} from.balance is missing`;
     const found = (await to(address)) ?? '';
-    expect(found).toBe(`/operator/balance-addresses?${new URLSearchParams({ address, book: 'live' }).toString()}`);
+    expect(found).toBe(`/operator/balances/addresses?${new URLSearchParams({ address, book: 'live' }).toString()}`);
     expect(await textOf(browser, found)).toContain('Stale');
   });
 
@@ -227,7 +227,7 @@ describe('the ways to them', () => {
     for (const [kind, href] of [
       ['unreadable_record', at()],
       ['cursor_missing', at()],
-      ['balance_difference', `/operator/balance-checks/${rows.balanceCheckId}`],
+      ['balance_difference', `/operator/balances/checks/${rows.balanceCheckId}`],
     ]) {
       expect((await browser.get(`/operator/alerts?kind=${kind}`)).text).toContain(`href="${href}"`);
     }

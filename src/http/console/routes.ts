@@ -89,12 +89,12 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   read('/operator/alerts', alertsPage),
 
   read('/operator/balances', balancesPage),
+  read('/operator/balances/addresses', balanceAddressesPage),
+  read('/operator/balances/checks', balanceChecksPage),
+  read('/operator/balances/checks/:id', balanceCheckPage, { names: 'balance check' }),
   read('/operator/balances/:id', balanceSourcePage, { names: 'balance source' }),
   act('/operator/balances/:id/decisions', decideBalanceSource, { names: 'balance source', roles: DECIDERS }),
   act('/operator/balances/:id/check', checkBalancesNow, { names: 'balance source', roles: DECIDERS }),
-  read('/operator/balance-addresses', balanceAddressesPage),
-  read('/operator/balance-checks', balanceChecksPage),
-  read('/operator/balance-checks/:id', balanceCheckPage, { names: 'balance check' }),
 
   read('/operator/merchants', merchantsPage),
   act('/operator/merchants', createMerchantAct, { roles: ADMINS }),

@@ -30,7 +30,7 @@ export function sourceLine(view: View, source: BalanceSourceRecord): Line {
 
 const LINES = {
   equal: { icon: 'ok', tone: 'ok' },
-  differs: { icon: 'unknown', tone: 'wait' },
+  differs: { icon: 'wait', tone: 'wait' },
   loading: { icon: 'wait', tone: 'wait' },
   failed: { icon: 'failed', tone: 'fail' },
 } as const;

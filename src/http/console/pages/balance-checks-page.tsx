@@ -24,7 +24,8 @@ const RESULTS = ['equal', 'healed', 'differs', 'rebased', 'failed'] as const;
 export async function balanceChecksPage(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const { deps, view } = call;
   return answerListPage(call, {
-    ...{ path: '/operator/balance-checks', title: 'balance_checks', name: 'balance-checks', defaultSort: '-started' },
+    ...{ path: '/operator/balances/checks', title: 'balance_checks', name: 'balance-checks', defaultSort: '-started' },
+    more: <a href="/operator/balances">{view.t('nav_balances')}</a>,
     filters: FILTERS,
     columns: COLUMNS,
     id: (row) => row.id,
@@ -59,7 +60,7 @@ export async function balanceCheckPage(call: SignedCall<ConsoleDeps>): Promise<R
       <Head
         view={{ ...view, book: check.book }}
         title={title}
-        crumb={{ href: '/operator/balance-checks', name: view.t('balance_checks') }}
+        crumb={{ href: '/operator/balances/checks', name: view.t('balance_checks') }}
         state={<StateMark view={view} state={check.result ?? 'running'} pill />}
         more={<a href={`/operator/balances/${encodeURIComponent(check.sourceKey)}`}>{check.source}</a>}
         end={<Fresh view={view} at={view.now} />}
@@ -112,13 +113,13 @@ function Compared({ view, check }: { view: View; check: BalanceCheckRecord }) {
                 <th scope="row" class="lead">
                   {currency}
                 </th>
-                <td class="num keep amts">
+                <td class="num keep">
                   <Amount view={view} amount={ours} />
                 </td>
-                <td class="num keep amts">
+                <td class="num keep">
                   <Amount view={view} amount={theirs} />
                 </td>
-                <td class="num value amts">
+                <td class="num value">
                   <Amount view={view} amount={difference} />
                 </td>
               </tr>
@@ -136,19 +137,19 @@ const FILTERS: readonly ListFilter[] = [
 ];
 
 const COLUMNS: readonly Column<BalanceCheckRecord>[] = [
-  idColumn({ title: 'col_id', id: (row) => row.id, href: (row) => `/operator/balance-checks/${row.id}` }),
+  idColumn({ title: 'col_id', id: (row) => row.id, href: (row) => `/operator/balances/checks/${row.id}` }),
   {
-    ...{ title: 'col_source', class: 'keep' },
+    ...{ title: 'col_source', class: 'keep nowrap' },
     cell: (row) => <a href={`/operator/balances/${encodeURIComponent(row.sourceKey)}`}>{row.source}</a>,
     csv: { names: ['source'], cells: (row) => [row.source] },
   },
   {
-    ...{ title: 'col_result', class: 'word' },
+    ...{ title: 'col_result', class: 'value' },
     cell: (row, view) => <CheckState view={view} check={row} />,
     csv: { names: ['result'], cells: (row) => [row.result] },
   },
   {
-    ...{ title: 'col_trigger', class: 'p2' },
+    ...{ title: 'col_trigger', class: 'word' },
     cell: (row, view) => view.named('trigger', row.trigger),
     csv: { names: ['trigger'], cells: (row) => [row.trigger] },
   },
@@ -161,10 +162,5 @@ const COLUMNS: readonly Column<BalanceCheckRecord>[] = [
     ...{ title: 'col_changes_read', name: 'changes_read', isFigure: true, class: 'p3' },
     text: (row) => `${row.changesRead}`,
   }),
-  textColumn({
-    ...{ title: 'col_in_a_row', name: 'consecutive_differences', isFigure: true, class: 'p3' },
-    text: (row) => `${row.consecutiveDifferences}`,
-  }),
   timeColumn({ title: 'col_started', name: 'started_at', at: (row) => row.startedAt }),
-  timeColumn({ title: 'col_finished', name: 'finished_at', at: (row) => row.finishedAt, class: 'p2 nowrap' }),
 ];

@@ -15,6 +15,7 @@ import { redirect } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import { actionsOf, CheckState } from '../check-state.js';
 import { type ConsoleDeps, DECIDERS } from '../console-deps.js';
+import { Difference } from '../difference.js';
 import { stateOfSource } from '../source-line.js';
 import { type DecisionProblem, takeDecision } from '../take-decision.js';
 import { type Subject, subjectPage } from './subject-page.js';
@@ -94,11 +95,11 @@ async function show(call: SignedCall<ConsoleDeps>, pending: Pending, problem: De
         <section class="section" aria-labelledby="h-checks">
           <div class="section-head">
             <h2 id="h-checks">{view.t('balance_checks')}</h2>
-            <a href={listHref('balance-checks', record)}>{view.t('whole_list')}</a>
+            <a href={listHref('/checks', record)}>{view.t('whole_list')}</a>
+            {mayAsk ? (
+              <ActButton csrf={session.csrf} action={`${pathOf(record.key)}/check`} label={view.t('check_now')} />
+            ) : null}
           </div>
-          {mayAsk ? (
-            <ActButton csrf={session.csrf} action={`${pathOf(record.key)}/check`} label={view.t('check_now')} />
-          ) : null}
           <Checks view={view} checks={checks.slice(0, CHECKS_SHOWN)} />
         </section>
       </>
@@ -110,7 +111,7 @@ async function show(call: SignedCall<ConsoleDeps>, pending: Pending, problem: De
 }
 
 function listHref(list: string, source: BalanceSourceRecord, more: Readonly<Record<string, string>> = {}): string {
-  return `/operator/${list}?${new URLSearchParams({ source: source.account, book: source.book, ...more }).toString()}`;
+  return `/operator/balances${list}?${new URLSearchParams({ source: source.account, book: source.book, ...more }).toString()}`;
 }
 
 function factsOf(view: View, record: BalanceSourceRecord, { conflicts }: BalanceTroubles): Subject['facts'] {
@@ -127,9 +128,9 @@ function factsOf(view: View, record: BalanceSourceRecord, { conflicts }: Balance
     { name: 'fact_resets', value: String(record.resets) },
     {
       name: 'fact_stale',
-      value: <a href={listHref('balance-addresses', record)}>{view.t('whole_list')}</a>,
+      value: <a href={listHref('/addresses', record)}>{view.t('whole_list')}</a>,
       more: record.hasStale ? (
-        <a href={listHref('balance-addresses', record, { stale: 'yes' })}>{view.t('source_stale')}</a>
+        <a href={listHref('/addresses', record, { stale: 'yes' })}>{view.t('source_stale')}</a>
       ) : null,
     },
     { name: 'fact_conflicts', value: String(conflicts) },
@@ -153,7 +154,7 @@ function Currencies(of: { view: View; balances: readonly BalanceRecord[]; source
     <section class="section" aria-labelledby="h-currencies">
       <div class="section-head">
         <h2 id="h-currencies">{view.t('nav_balances')}</h2>
-        <a href={listHref('balances', source)}>{view.t('whole_list')}</a>
+        <a href={listHref('', source)}>{view.t('whole_list')}</a>
       </div>
       {balances.length === 0 ? (
         <p class="muted">{view.t('source_unloaded')}</p>
@@ -168,7 +169,7 @@ function Currencies(of: { view: View; balances: readonly BalanceRecord[]; source
                 </th>
               ))}
               <th scope="col" class="num">
-                {view.t('col_differs_since')}, {view.zone}
+                {view.t('col_difference')}
               </th>
             </tr>
           </thead>
@@ -179,12 +180,12 @@ function Currencies(of: { view: View; balances: readonly BalanceRecord[]; source
                   {row.currency}
                 </th>
                 {COLUMNS.map(([, member, name]) => (
-                  <td class={`num amts ${name}`}>
+                  <td class={`num ${name}`}>
                     <Amount view={view} amount={row[member] ?? '0'} />
                   </td>
                 ))}
-                <td class="num age nowrap">
-                  <ShortMoment view={view} at={row.differsSince} />
+                <td class="num word">
+                  <Difference view={view} balance={row} />
                 </td>
               </tr>
             ))}
@@ -201,7 +202,6 @@ const COLUMNS = [
   ['col_frozen', 'frozen', 'p3'],
   ['col_in_flight', 'held', 'p3'],
   ['col_available', 'available', 'p2'],
-  ['col_difference', 'difference', 'keep'],
 ] as const;
 
 function BadItems({ view, troubles }: { view: View; troubles: BalanceTroubles }) {
@@ -265,14 +265,14 @@ function Checks({ view, checks }: { view: View; checks: Awaited<ReturnType<typeo
         {checks.map((check) => (
           <tr>
             <th scope="row" class="lead">
-              <a class="id" href={`/operator/balance-checks/${check.id}`}>
+              <a class="id" href={`/operator/balances/checks/${check.id}`}>
                 {check.id}
               </a>
             </th>
-            <td class="word">
+            <td class="value">
               <CheckState view={view} check={check} />
             </td>
-            <td class="keep">{view.named('trigger', check.trigger)}</td>
+            <td class="word">{view.named('trigger', check.trigger)}</td>
             <td class="p2">{actionsOf(view, check)}</td>
             <td class="num age nowrap">
               <ShortMoment view={view} at={check.startedAt} />

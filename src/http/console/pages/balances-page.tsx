@@ -7,9 +7,11 @@ import { answerListPage, type Column } from '../../pages/list-page.js';
 import type { ListFilter, ListQuery } from '../../pages/list-query.js';
 import { Amount } from '../../pages/parts/amount.js';
 import { Lines } from '../../pages/parts/lines.js';
+import { ShortMoment } from '../../pages/parts/moment.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { Difference } from '../difference.js';
 import { placeOf, readPlace } from '../read-place.js';
 import { sourceLine } from '../source-line.js';
 
@@ -19,7 +21,12 @@ export async function balancesPage(call: SignedCall<ConsoleDeps>): Promise<Respo
   const sources = await listBalanceSources(deps.db, view.book);
   return answerListPage(call, {
     ...{ path: '/operator/balances', title: 'nav_balances', name: 'balances', defaultSort: 'place' },
-    more: view.t('balances_more'),
+    more: (
+      <>
+        {view.t('balances_more')} <a href="/operator/balances/addresses">{view.t('balance_addresses')}</a> ·{' '}
+        <a href="/operator/balances/checks">{view.t('balance_checks')}</a>
+      </>
+    ),
     filters: FILTERS,
     columns: CURRENCY_COLUMNS,
     id: placeOf,
@@ -36,8 +43,9 @@ export async function balancesPage(call: SignedCall<ConsoleDeps>): Promise<Respo
 export async function balanceAddressesPage(call: SignedCall<ConsoleDeps>): Promise<Response> {
   const { deps, view } = call;
   return answerListPage(call, {
-    ...{ path: '/operator/balance-addresses', title: 'balance_addresses', name: 'balance-addresses' },
+    ...{ path: '/operator/balances/addresses', title: 'balance_addresses', name: 'balance-addresses' },
     defaultSort: 'place',
+    more: <a href="/operator/balances">{view.t('nav_balances')}</a>,
     filters: [
       ...FILTERS,
       { name: 'address', label: 'filter_address' },
@@ -80,8 +88,6 @@ function Sources({ view, sources }: { view: View; sources: readonly BalanceSourc
       <div class="section-head">
         <h2 id="h-sources">{view.t('balance_sources')}</h2>
         <span class="fresh">{view.t('last_compared')}</span>
-        <a href="/operator/balance-addresses">{view.t('balance_addresses')}</a>
-        <a href="/operator/balance-checks">{view.t('balance_checks')}</a>
       </div>
       {sources.length === 0 ? (
         <p class="muted">{view.t('no_balance_sources')}</p>
@@ -99,7 +105,7 @@ const figure = (of: {
   class?: string;
   asset?: boolean;
 }): Column<BalanceRecord> => ({
-  ...{ title: of.title, isFigure: true, class: of.class ?? 'p2 amts' },
+  ...{ title: of.title, isFigure: true, class: of.class ?? 'p2' },
   cell: (row, view) => {
     const amount = of.amount(row);
     if (amount === null) return <span class="faint">–</span>;
@@ -115,7 +121,7 @@ const figure = (of: {
 });
 
 const sourceColumn: Column<BalanceRecord> = {
-  ...{ title: 'col_source', class: 'keep' },
+  ...{ title: 'col_source', class: 'keep nowrap' },
   cell: (row) => <a href={`/operator/balances/${encodeURIComponent(row.sourceKey)}`}>{row.source}</a>,
   csv: { names: ['source'], cells: (row) => [row.source] },
 };
@@ -129,28 +135,35 @@ const currencyColumn = (more: string): Column<BalanceRecord> => ({
 const CURRENCY_COLUMNS: readonly Column<BalanceRecord>[] = [
   currencyColumn('lead'),
   sourceColumn,
-  figure({ title: 'col_our_sum', name: 'balance', amount: (row) => row.balance, class: 'value amts' }),
+  figure({ title: 'col_our_sum', name: 'balance', amount: (row) => row.balance, class: 'value' }),
   figure({ title: 'col_confirmed', name: 'confirmed', amount: (row) => row.confirmed }),
-  figure({ title: 'col_frozen', name: 'frozen', amount: (row) => row.frozen, class: 'p3 amts' }),
-  figure({ title: 'col_in_flight', name: 'held', amount: (row) => row.held, class: 'p3 amts' }),
+  figure({ title: 'col_frozen', name: 'frozen', amount: (row) => row.frozen, class: 'p3' }),
+  figure({ title: 'col_in_flight', name: 'held', amount: (row) => row.held, class: 'p3' }),
   figure({ title: 'col_available', name: 'available', amount: (row) => row.available }),
   {
-    ...{ title: 'col_difference', isFigure: true, class: 'keep amts' },
-    cell: (row, view) =>
-      row.difference === null || row.difference === '0' ? '0' : <Amount view={view} amount={row.difference} />,
+    ...{ title: 'col_difference', isFigure: true, class: 'word' },
+    cell: (row, view) => <Difference view={view} balance={row} />,
     csv: {
-      names: ['difference'],
-      cells: (row) => [row.difference === null ? null : { figure: row.difference }],
+      names: ['difference', 'differs_since'],
+      cells: ({ difference, differsSince }) => [
+        difference === null ? null : { figure: difference },
+        differsSince?.toISOString() ?? null,
+      ],
     },
   },
-  timeColumn({ title: 'col_differs_since', name: 'differs_since', at: (row) => row.differsSince, class: 'p3 nowrap' }),
   {
-    ...{ title: 'col_last_action', class: 'p2' },
-    cell: (row, view) =>
-      row.lastAction === null ? <span class="faint">–</span> : view.named('action', row.lastAction),
-    csv: { names: ['last_action'], cells: (row) => [row.lastAction] },
+    ...{ title: 'col_last_read', isFigure: true, isTime: true, class: 'age nowrap' },
+    cell: (row, view) => (
+      <>
+        <ShortMoment view={view} at={row.lastReadAt} />
+        {row.lastAction === null ? null : <span class="sub">{view.named('action', row.lastAction)}</span>}
+      </>
+    ),
+    csv: {
+      names: ['last_action', 'last_read_at'],
+      cells: (row) => [row.lastAction, row.lastReadAt.toISOString()],
+    },
   },
-  timeColumn({ title: 'col_last_read', name: 'last_read_at', at: (row) => row.lastReadAt }),
 ];
 
 const ADDRESS_COLUMNS: readonly Column<BalanceRecord>[] = [
@@ -164,7 +177,7 @@ const ADDRESS_COLUMNS: readonly Column<BalanceRecord>[] = [
   figure({ title: 'col_balance', name: 'balance', amount: (row) => row.balance, class: 'value amts', asset: true }),
   {
     ...{ title: 'col_stale', class: 'word' },
-    cell: (row, view) => (row.stale ? view.t('state_stale') : <span class="faint">–</span>),
+    cell: (row, view) => (row.stale ? view.t('state_stale') : null),
     csv: { names: ['stale'], cells: (row) => [String(row.stale)] },
   },
   textColumn({ title: 'col_version_seen', name: 'version', text: (row) => row.version, isFigure: true, class: 'p2' }),

@@ -44,7 +44,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   running: 'wait',
   equal: 'ok',
   healed: 'ok',
-  differs: 'unk',
+  differs: 'wait',
   stale: 'wait',
 };
 

@@ -81,7 +81,7 @@ function lineOf(view: View, item: TraceItem, people: ReadonlyMap<string, string>
     }
     case 'balance_check': {
       const result = view.named('state', item.result ?? 'running');
-      const who = <a href={`/operator/balance-checks/${item.id}`}>{item.id}</a>;
+      const who = <a href={`/operator/balances/checks/${item.id}`}>{item.id}</a>;
       return { icon: 'read', tone: toneOf(item.result ?? ''), what: view.t('tl_balance_check', { result }), who };
     }
     case 'dead_letter':
