@@ -20,6 +20,7 @@ import {
   stateBalances,
 } from '../db/balance-mirror.js';
 import { findBalanceSource, hashSeenBalances, noteBalanceRebase } from '../db/balance-sources.js';
+import { noteCheckRun } from '../db/check-runs.js';
 import { closeDecision, openDecisions } from '../db/decisions.js';
 import { insertEvents } from '../db/events.js';
 import { retrying } from '../db/retrying.js';
@@ -201,6 +202,10 @@ async function end(
   });
   const nextCheckMs = result === 'differs' ? SVERKA_BALANCE_RECHECK_INTERVAL : SVERKA_BALANCE_CHECK_INTERVAL;
   await noteBalanceAction(tx, { sourceId: source.id, action, differences, nextCheckMs });
+  await noteCheckRun(tx, {
+    ...{ name: `balance_check:${of.key.provider}:${of.key.account}`, beganAt: check.startedAt },
+    ...{ findings: result === 'differs' ? differing.length : 0, detail: { result } },
+  });
   if (result !== 'rebased' || source.merchantId === null || check.trigger === 'first_load') return;
   await tellRebased(tx, { key: of.key, merchantId: source.merchantId, check });
 }

@@ -17,6 +17,7 @@ export interface OpenBalanceCheck {
   readonly actions: readonly BalanceCheckAction[];
   readonly changesRead: number;
   readonly traceId: string;
+  readonly startedAt: Date;
 }
 
 /** A currency in which our sum is not theirs. */
@@ -32,7 +33,7 @@ export interface ComparedCurrency {
 export async function findOpenCheck(db: Tx, sourceId: number): Promise<OpenBalanceCheck | null> {
   const [row] = await db.query<Omit<OpenBalanceCheck, 'snapshot'> & SnapshotRow>(
     `select id, trigger, cursor, min_cursor as "minCursor", theirs, currencies, actions,
-       changes_read as "changesRead", trace_id as "traceId"
+       changes_read as "changesRead", trace_id as "traceId", started_at as "startedAt"
      from sverka.balance_check where source_id = $1 and finished_at is null`,
     [sourceId],
   );

@@ -75,6 +75,9 @@ describe('a person’s rebase', () => {
     const [check] = await checks();
     expect(check).toMatchObject({ trigger: 'operator', result: 'rebased', actions: ['compared', 'rebased'] });
     expect(await seenNow()).toMatchObject({ differing: [], differences: 0, lastAction: 'rebased' });
+    expect(await rowsOf('select name, findings from sverka.check_run')).toEqual([
+      { name: 'balance_check:pert:pert-main', findings: 0 },
+    ]);
     const events = await rowsOf(
       `select type, merchant_id, subject_id, data from sverka.event where merchant_id = $1 order by created_at`,
       [merchantId],
