@@ -245,7 +245,6 @@ it('a page of addresses reads few rows, however many there are; without the inde
     [rows.balanceSourceKey],
   );
   await pages.owner.query('analyze sverka.balance_address');
-  const account = rows.balanceSourceKey.split(':')[2] ?? '';
   // Rows that one page reads, by the counts of its own transaction.
   const readsOf = (asked: Partial<BalancesAsked>) =>
     inTransaction(pages.owner, async (tx) => {

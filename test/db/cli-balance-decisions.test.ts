@@ -34,14 +34,12 @@ afterAll(async () => {
 /** Runs the command while the worker takes its turns. */
 async function whileApplied<T>(command: Promise<T>): Promise<T> {
   const { pageBalances } = createBalanceActivities(world.deps);
-  let over = false;
   const watch = async () => {
-    while (!over) {
+    for (const over = Symbol('over'); (await Promise.race([command, pause(20, over)])) === over; ) {
       await pageBalances(SOURCE);
-      await pause(20);
     }
   };
-  const [answer] = await Promise.all([command.finally(() => (over = true)), watch()]);
+  const [answer] = await Promise.all([command, watch()]);
   return answer;
 }
 const decisions = async () => (await world.owner.query('select from sverka.decision')).rowCount;
