@@ -308,8 +308,10 @@ create table sverka.balance_source (
   checked_at timestamp with time zone,
   next_check_at timestamp with time zone not null default clock_timestamp(),
   created_at timestamp with time zone not null default clock_timestamp(),
+  key text not null default ((((book || ':'::text) || provider) || ':'::text) || account),
   constraint balance_source_pkey PRIMARY KEY (id),
   constraint balance_source_book_provider_account_key UNIQUE (book, provider, account),
+  constraint balance_source_key_key UNIQUE (key),
   constraint balance_source_merchant_id_fkey FOREIGN KEY (merchant_id) REFERENCES sverka.merchant(id),
   constraint balance_source_asked_check CHECK ((asked = ANY (ARRAY['webhook_gap'::text, 'operator'::text]))),
   constraint balance_source_book_check CHECK ((book = ANY (ARRAY['live'::text, 'test'::text])))
@@ -1196,9 +1198,16 @@ CREATE INDEX audit_subject ON sverka.audit USING btree (subject_id, id);
 CREATE INDEX audit_trace ON sverka.audit USING btree (trace_id);
 CREATE INDEX audit_xid ON sverka.audit USING btree (xid);
 CREATE INDEX balance_address_base ON sverka.balance_address USING btree (source_id, base_number);
+CREATE INDEX balance_address_currency ON sverka.balance_address USING btree (source_id, currency, address);
 CREATE INDEX balance_address_place ON sverka.balance_address USING btree (address);
+CREATE INDEX balance_address_reset ON sverka.balance_address USING btree (source_id, resets, address, currency);
+CREATE INDEX balance_bad_item_waiting ON sverka.balance_bad_item USING btree (source_id) WHERE (applied_at IS NULL);
 CREATE INDEX balance_check_of ON sverka.balance_check USING btree (source_id, started_at DESC, id DESC);
 CREATE UNIQUE INDEX balance_check_open ON sverka.balance_check USING btree (source_id) WHERE (finished_at IS NULL);
+CREATE INDEX balance_check_result ON sverka.balance_check USING btree (result, started_at DESC, id DESC);
+CREATE INDEX balance_check_time ON sverka.balance_check USING btree (started_at DESC, id DESC);
+CREATE INDEX balance_check_trace ON sverka.balance_check USING btree (trace_id);
+CREATE INDEX balance_conflict_of ON sverka.balance_conflict USING btree (source_id);
 CREATE INDEX card_change_waiting ON sverka.card_change USING btree (card_id, number) WHERE (outcome IS NULL);
 CREATE INDEX card_holder ON sverka.card USING btree (cardholder_id);
 CREATE INDEX card_last4 ON sverka.card USING btree (last4) WHERE (last4 IS NOT NULL);
@@ -1906,8 +1915,8 @@ begin
   before := sverka.lock_balance_source(of_book, of_provider, of_account);
   if before.merchant_id is not distinct from to_merchant then return; end if;
   update sverka.balance_source s set merchant_id = to_merchant where s.id = before.id;
-  perform sverka.note_act('balance_source', of_account, to_merchant, before.merchant_id, coalesce(to_merchant, 'nobody'),
-    'source_assigned', by_whom, trace, of_book);
+  perform sverka.note_act('balance_source', before.key, to_merchant, before.merchant_id,
+    coalesce(to_merchant, 'nobody'), 'source_assigned', by_whom, trace, of_book);
 end $function$
 ; -- sverka_owner
 
@@ -2962,6 +2971,29 @@ AS $function$
   select sverka.note_act('user', u.id, u.merchant_id, sverka.standing_of(u), sverka.standing_of(u), act, by_whom, trace)
     from sverka."user" u where u.id = of_user;
 $function$
+; -- sverka_owner
+
+CREATE OR REPLACE FUNCTION sverka.note_balance_rebase(of_decision text, with_trace text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare source sverka.balance_source; person text;
+begin
+  if of_decision is null then return; end if;
+  select d.user_id into person from sverka.decision d
+    where d.id = of_decision and (d.subject_type, d.choice) = ('balance_source', 'rebase')
+      and not exists (select from sverka.decision_outcome o where o.decision_id = d.id);
+  if not found then
+    raise exception 'nobody has decided on this rebase' using errcode = 'insufficient_privilege';
+  end if;
+  select s.* into strict source from sverka.balance_source s join sverka.decision d on d.subject_id = s.key
+    where d.id = of_decision;
+  perform sverka.note_act('balance_source', source.key, source.merchant_id,
+    case when source.differences > 0 then 'differs' else 'equal' end, 'rebased', 'source_rebased', 'user:' || person,
+    with_trace, source.book);
+end $function$
 ; -- sverka_owner
 
 CREATE OR REPLACE FUNCTION sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text)
@@ -4291,6 +4323,7 @@ grant execute on sverka.lock_requested_import(OUT file_hash bytea, OUT lines jso
 grant execute on sverka.look_at_cardholder(the_cardholder text, by_user text, trace text) to sverka_console;
 grant execute on sverka.move_balance_base(of_source integer, at_cursor text, is_reset boolean) to sverka_worker;
 grant execute on sverka.move_balances(of_source integer, from_journal boolean, addresses text, currencies text, lowest text, lowest_balances text, lowest_out text, lowest_in text, highest text, highest_balances text, OUT moved integer, OUT stale integer, OUT conflicts integer, OUT gaps integer) to sverka_worker;
+grant execute on sverka.note_balance_rebase(of_decision text, with_trace text) to sverka_worker;
 grant execute on sverka.note_refused_decision(the_withdrawal text, by_user text, why text, trace text) to sverka_console;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_cabinet;
 grant execute on sverka.open_identity_session(of_issuer text, of_subject text, with_token bytea, with_csrf bytea, for_audience text) to sverka_console;

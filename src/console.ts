@@ -1,3 +1,4 @@
+import { nudgeBalances } from './client/balances.js';
 import { nudgeDeposit } from './client/deposits.js';
 import { nudgeIssuance } from './client/issuances.js';
 import { nudgeWithdrawal } from './client/withdrawals.js';
@@ -20,6 +21,7 @@ const app = createConsoleApp({
     deposit: (input) => untilTheSweep(nudgeDeposit(temporal, input, { start: true })),
     issuance: (of) => untilTheSweep(nudgeIssuance(temporal, of)),
     withdrawal: (input) => untilTheSweep(nudgeWithdrawal(temporal, input)),
+    balances: (input) => untilTheSweep(nudgeBalances(temporal, input)),
   },
 });
 await serve(app.fetch, config.SVERKA_CONSOLE_PORT);

@@ -8,6 +8,7 @@ import {
   findOpenCheck,
   noteDifferences,
   type OpenBalanceCheck,
+  takeOperatorCheck,
 } from '../db/balance-checks.js';
 import { findBalanceCheck } from '../db/balance-listing.js';
 import {
@@ -19,11 +20,15 @@ import {
   readBalanceSource,
   stateBalances,
 } from '../db/balance-mirror.js';
+import { findBalanceSource, hashSeenBalances, noteBalanceRebase } from '../db/balance-sources.js';
+import { noteCheckRun } from '../db/check-runs.js';
+import { closeDecision, openDecisions } from '../db/decisions.js';
 import { insertEvents } from '../db/events.js';
 import { retrying } from '../db/retrying.js';
 import { moveCursor, readCursor } from '../db/sources.js';
 import { inTransaction, queriesOf, type Tx } from '../db/transaction.js';
 import type { BalanceCheckResult, BalanceCheckTrigger, BalanceSnapshot } from '../domain/balance.js';
+import { balanceSourceKey } from '../domain/balance.js';
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
 import { retryBadItems } from './balance-bad-items.js';
@@ -47,6 +52,7 @@ export async function takeBalanceStep(
 ): Promise<BalanceStep | null> {
   const db = queriesOf(deps.pool);
   const source = await readBalanceSource(db, key);
+  if (source.isDecided) return rebaseAsDecided(deps, key);
   const check = await findOpenCheck(db, source.id);
   if (check === null) {
     if (source.nextCheckAt > new Date()) return null;
@@ -97,12 +103,44 @@ async function rebase(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBala
   return { kind: 'ended', result: 'rebased' };
 }
 
+/**
+ * A person has decided that it begins anew: what a reset does, in the check that is under way or in one of its own.
+ * Void where what that person saw has changed.
+ */
+async function rebaseAsDecided(deps: ActivityDeps, key: BalanceSourceKey): Promise<BalanceStep> {
+  const snapshot = await readSnapshot(deps, key, newTraceId());
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
+      const source = await lockBalanceSource(tx, key);
+      const seen = await findBalanceSource(tx, balanceSourceKey(key));
+      const [decision] = seen ? await openDecisions(tx, { type: 'balance_source', ids: [seen.key] }) : [];
+      // Another worker has applied it behind that lock.
+      if (!seen || !decision) return { kind: 'begun' };
+      const traceId = decision.traceId ?? newTraceId();
+      if (!hashSeenBalances(seen).equals(decision.seenHash)) {
+        await closeDecision(tx, decision, { outcome: 'void', detail: 'what was seen has changed', traceId });
+        return { kind: 'begun' };
+      }
+      await noteBalanceRebase(tx, { decisionId: decision.id, traceId });
+      const check = await takeOperatorCheck(tx, { sourceId: source.id, snapshot, traceId });
+      const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
+      await settleOn(tx, { key, source, snapshot, isReset: true });
+      await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
+      await resolveAlert(tx, differenceKey(key));
+      await closeDecision(tx, decision, { outcome: 'applied', detail: decision.choice, traceId });
+      return { kind: 'ended', result: 'rebased' };
+    }),
+  );
+}
+
 /** Our sum at the snapshot's position against what it states. */
 async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBalanceCheck): Promise<BalanceStep> {
   const { snapshot } = check;
   const result = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
       const source = await lockBalanceSource(tx, key);
+      // Another worker has ended it: what our sums rest on now may be newer than this snapshot.
+      if ((await findOpenCheck(tx, source.id))?.id !== check.id) return null;
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
       await settleOn(tx, { key, source, snapshot, isReset: false });
@@ -113,7 +151,7 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       return word;
     }),
   );
-  return { kind: 'ended', result };
+  return result === null ? { kind: 'begun' } : { kind: 'ended', result };
 }
 
 interface Ending {
@@ -172,6 +210,10 @@ async function end(
   });
   const nextCheckMs = result === 'differs' ? SVERKA_BALANCE_RECHECK_INTERVAL : SVERKA_BALANCE_CHECK_INTERVAL;
   await noteBalanceAction(tx, { sourceId: source.id, action, differences, nextCheckMs });
+  await noteCheckRun(tx, {
+    ...{ name: `balance_check:${of.key.provider}:${of.key.account}`, beganAt: check.startedAt },
+    ...{ findings: result === 'differs' ? differing.length : 0, detail: { result } },
+  });
   if (result !== 'rebased' || source.merchantId === null || check.trigger === 'first_load') return;
   await tellRebased(tx, { key: of.key, merchantId: source.merchantId, check });
 }

@@ -11,6 +11,7 @@ import {
 import { retrying } from '../db/retrying.js';
 import { lockCursor, moveCursor, type SourceKey } from '../db/sources.js';
 import { inTransaction, type Tx } from '../db/transaction.js';
+import { balanceSourceKey } from '../domain/balance.js';
 import type { PertChanges } from '../providers/pert/client.js';
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent } from '../telemetry/trace.js';
@@ -143,6 +144,7 @@ async function keepBad(
     key: badItemsKey(key),
     kind: 'unreadable_record',
     book: key.book,
+    subject: { type: 'balance_source', id: balanceSourceKey(key) },
     detail: 'Items of the journal are outside the contract: kept, passed by, and tried again. Tell the provider.',
     traceId,
   });
@@ -163,7 +165,8 @@ async function moveOn(
   const missing = await moveCursor(tx, journalOf(key), next);
   if (missing > 1 && !isEmpty) {
     const detail = 'A page came without a next cursor again; its items were stored and the old position kept (R3).';
-    await raiseAlert(tx, { key: alertKey, kind: 'cursor_missing', book: key.book, detail, traceId });
+    const subject = { type: 'balance_source', id: balanceSourceKey(key) };
+    await raiseAlert(tx, { key: alertKey, kind: 'cursor_missing', book: key.book, subject, detail, traceId });
   } else if (missing === 0) {
     await resolveAlert(tx, alertKey);
   }

@@ -51,5 +51,7 @@ export function createBalanceActivities(deps: ActivityDeps) {
 
 async function untilNextCheck({ pool }: ActivityDeps, input: BalanceSyncInput): Promise<number> {
   const source = await readBalanceSource(queriesOf(pool), input);
+  // What a person has decided is due at once, and after a failure with the next check.
+  if (source.isDecided && source.lastAction !== 'failed') return 1;
   return Math.max(source.nextCheckAt.getTime() - Date.now(), 1);
 }

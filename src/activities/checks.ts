@@ -1,4 +1,5 @@
 import { cancellationSignal } from '@temporalio/activity';
+import type { Config, ProviderName } from '../config.js';
 import { raiseAlert, resolveAlert, resolveAlertsExcept } from '../db/alerts.js';
 import { checkAges, noteCheckRun } from '../db/check-runs.js';
 import { findIlls, type Ill } from '../db/health.js';
@@ -90,16 +91,24 @@ function alertOf(finding: LedgerFinding) {
   return { key: keyOf(finding), kind: 'drift', subject, detail };
 }
 
+/** What has to end for each account of a provider, and how often. */
+function checkOfProvider(config: Config): Record<ProviderName, { check: string; everyMs: number }> {
+  return {
+    custody: { check: 'deposit_reconcile', everyMs: config.SVERKA_RECONCILE_INTERVAL },
+    issuer: { check: 'issuance_reconcile', everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL },
+    pert: { check: 'balance_check', everyMs: config.SVERKA_BALANCE_CHECK_INTERVAL },
+  };
+}
+
 async function lateChecks({ pool, config }: ActivityDeps): Promise<Ill[]> {
   const expected = [
     { name: 'drift_check', everyMs: config.SVERKA_DRIFT_CHECK_INTERVAL },
     { name: 'inbox_sweep', everyMs: config.SVERKA_SWEEP_INTERVAL },
     { name: 'full_check', everyMs: config.SVERKA_FULL_CHECK_INTERVAL },
-    ...config.providers.map(({ provider, account }) =>
-      provider === 'custody'
-        ? { name: `deposit_reconcile:${provider}:${account}`, everyMs: config.SVERKA_RECONCILE_INTERVAL }
-        : { name: `issuance_reconcile:${provider}:${account}`, everyMs: config.SVERKA_ISSUANCE_RECONCILE_INTERVAL },
-    ),
+    ...config.providers.map(({ provider, account }) => {
+      const { check, everyMs } = checkOfProvider(config)[provider];
+      return { name: `${check}:${provider}:${account}`, everyMs };
+    }),
   ];
   const ages = await checkAges(
     queriesOf(pool),

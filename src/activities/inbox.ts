@@ -1,5 +1,6 @@
 import type { DepositInput, IssuanceRef, PayoutRef, SweepTurn, SweptPart } from '../contracts/messages.js';
 import { raiseAlert, resolveAlertsExcept } from '../db/alerts.js';
+import { listDecidedSources } from '../db/balance-sources.js';
 import { noteCheckRun } from '../db/check-runs.js';
 import { closeAppliedDeadLetters } from '../db/dead-letters.js';
 import {
@@ -51,12 +52,13 @@ export function createInboxActivities(deps: ActivityDeps) {
       return DONE;
     },
 
-    /** Overdue notifications and what people decided on deposits. */
+    /** Overdue notifications, and what people decided on deposits and on mirrored balances. */
     async databaseNudgeOverdue(): Promise<SweptPart> {
       const { SVERKA_SWEEP_GRACE: graceMs, SVERKA_SWEEP_LEASE: leaseMs } = deps.config;
       const limits = { most: ROWS_PER_SWEEP, graceMs, leaseMs };
       await wakeKnownCards(db);
       const decided = await claimDecided(db, limits);
+      await nudgeDecidedBalances(deps, createAttempts(deps));
       const rows = await claimPending(db, limits);
       const ended = await nudgeEach(deps, [...decided, ...rows], createAttempts(deps));
       return { full: rows.length === ROWS_PER_SWEEP, claimed: rows.length, ...ended };
@@ -95,6 +97,12 @@ export function createInboxActivities(deps: ActivityDeps) {
       return { waitMs: full && failed.length === 0 ? 0 : deps.config.SVERKA_SWEEP_INTERVAL };
     },
   };
+}
+
+/** Whoever mirrors those balances applies the decision: the row is found also where the console's nudge was lost. */
+async function nudgeDecidedBalances(deps: ActivityDeps, attempt: Attempt): Promise<void> {
+  const decided = await listDecidedSources(queriesOf(deps.pool));
+  await eachOf(decided, async (source) => void (await attempt(() => deps.nudgeBalances(source))));
 }
 
 const DONE: SweptPart = { full: false, claimed: 0, closed: [] };

@@ -1,6 +1,7 @@
 import type { Command } from './command.js';
 import { listAlertsCommand } from './commands/alerts.js';
 import { exportAuditCommand, verifyAuditCommand } from './commands/audit.js';
+import { rebaseBalancesCommand } from './commands/balance-decisions.js';
 import { checkBalancesCommand, listBalancesCommand, showBalanceHistoryCommand } from './commands/balances.js';
 import { listBreakersCommand } from './commands/breakers.js';
 import { createCompletionCommand } from './commands/completion.js';
@@ -49,6 +50,7 @@ export const COMMANDS: readonly Command[] = [
   listBalancesCommand,
   checkBalancesCommand,
   showBalanceHistoryCommand,
+  rebaseBalancesCommand,
   listProductsCommand,
   setFeeCommand,
   listDeadLettersCommand,

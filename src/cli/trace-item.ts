@@ -63,6 +63,10 @@ export function traceRows(item: Item, mark: Output['mark']): Cell[][] {
         item.id,
         `${item.type}, ${item.state}, ${item.times}×: ${item.detail}`,
       );
+    case 'balance_check': {
+      const detail = `${subject(item.subject)}, by ${item.trigger}: ${item.result ?? 'under way'}`;
+      return row('balance check', item.id, `${detail}, ${item.changesRead} changes read`);
+    }
     case 'dead_letter':
       return row(
         { text: 'dead letter', mark: item.state === 'open' ? mark.bad : plain },

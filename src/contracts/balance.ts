@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { BalanceCheckAction, BalanceCheckResult, BalanceCheckTrigger } from '../domain/balance.js';
+import type { Book } from '../domain/books.js';
 import { toTime } from './values.js';
 
 /** What a mirror shows of one currency of a source, or of one address there. Decimal texts, as the provider writes. */
 export interface BalanceRecord {
   /** Position of a page: currency, or address and currency. */
   readonly position: string;
+  /** What our tools call the source. */
+  readonly sourceKey: string;
   readonly source: string;
   readonly currency: string;
   readonly address: string | null;
@@ -26,6 +29,9 @@ export interface BalanceRecord {
 
 export interface BalanceCheckRecord {
   readonly id: string;
+  readonly sourceKey: string;
+  readonly book: Book;
+  readonly traceId: string | null;
   readonly source: string;
   readonly trigger: BalanceCheckTrigger;
   /** Null while it is under way. */

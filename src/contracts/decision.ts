@@ -1,3 +1,4 @@
+import { BALANCE_CHOICES } from '../domain/balance-decision.js';
 import { holdsCardNumber } from '../domain/card-numbers.js';
 import { DEPOSIT_CHOICES } from '../domain/deposit-decision.js';
 import { ISSUANCE_CHOICES } from '../domain/issuance-decision.js';
@@ -10,6 +11,8 @@ export const DECISION_CHOICES = {
   /** `replay`: try it again, once; `abandon`: close it without an effect. */
   dead_letter: ['replay', 'abandon'],
   withdrawal: WITHDRAWAL_CHOICES,
+  /** `rebase`: a fresh snapshot is what the sums of a mirrored account rest on. */
+  balance_source: BALANCE_CHOICES,
 } as const;
 export type DecisionSubject = keyof typeof DECISION_CHOICES;
 

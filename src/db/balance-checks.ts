@@ -17,6 +17,7 @@ export interface OpenBalanceCheck {
   readonly actions: readonly BalanceCheckAction[];
   readonly changesRead: number;
   readonly traceId: string;
+  readonly startedAt: Date;
 }
 
 /** A currency in which our sum is not theirs. */
@@ -32,7 +33,7 @@ export interface ComparedCurrency {
 export async function findOpenCheck(db: Tx, sourceId: number): Promise<OpenBalanceCheck | null> {
   const [row] = await db.query<Omit<OpenBalanceCheck, 'snapshot'> & SnapshotRow>(
     `select id, trigger, cursor, min_cursor as "minCursor", theirs, currencies, actions,
-       changes_read as "changesRead", trace_id as "traceId"
+       changes_read as "changesRead", trace_id as "traceId", started_at as "startedAt"
      from sverka.balance_check where source_id = $1 and finished_at is null`,
     [sourceId],
   );
@@ -64,6 +65,22 @@ export async function beginBalanceCheck(
     ],
   );
   return rows.length > 0;
+}
+
+/** A person's own check: the one that is under way becomes it, or it begins now. Under the source's lock. */
+export async function takeOperatorCheck(
+  tx: Tx,
+  of: { readonly sourceId: number; readonly snapshot: BalanceSnapshot; readonly traceId: string },
+): Promise<OpenBalanceCheck> {
+  if (!(await beginBalanceCheck(tx, { ...of, trigger: 'operator' }))) {
+    await tx.query(
+      `update sverka.balance_check set trigger = 'operator', trace_id = $2 where source_id = $1 and finished_at is null`,
+      [of.sourceId, of.traceId],
+    );
+  }
+  const check = await findOpenCheck(tx, of.sourceId);
+  if (check === null) throw new Error('A check that was just begun is gone, although its source is locked.');
+  return check;
 }
 
 /** A page was read for it. */

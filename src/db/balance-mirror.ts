@@ -26,11 +26,16 @@ export interface BalanceSource {
   readonly differences: number;
   /** Why it is to be compared before its time. */
   readonly asked: 'webhook_gap' | 'operator' | null;
+  readonly lastAction: string | null;
   readonly nextCheckAt: Date;
+  /** A person has decided on it, and nobody has applied that yet. */
+  readonly isDecided: boolean;
 }
 
 const COLUMNS = `s.id, s.merchant_id as "merchantId", s.base_cursor as "baseCursor", s.base_number as "baseNumber",
-  s.differences, s.asked, s.next_check_at as "nextCheckAt"`;
+  s.differences, s.asked, s.last_action as "lastAction", s.next_check_at as "nextCheckAt",
+  exists (select from sverka.decision d where d.subject_type = 'balance_source' and d.subject_id = s.key
+    and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) as "isDecided"`;
 
 /** Makes the row where there is none, and locks it: whoever writes to the mirror of a source holds this lock. */
 export async function lockBalanceSource(tx: Tx, key: BalanceSourceKey): Promise<BalanceSource> {

@@ -1,5 +1,6 @@
 import { toAmount } from '../contracts/values.js';
 import type { Book } from '../domain/books.js';
+import { type BalanceSourceRecord, listBalanceSources } from './balance-sources.js';
 import { type BreakerRow, listBreakers } from './breaker.js';
 import type { Tx } from './transaction.js';
 import { WITHDRAWAL_WAITS_FOR_PERSON } from './withdrawals.js';
@@ -22,6 +23,8 @@ export interface Home {
   readonly ageing: readonly OpenItems[];
   readonly providers: readonly ProviderHealth[];
   readonly checks: readonly CheckRun[];
+  /** Accounts whose balances are mirrored. */
+  readonly mirrors: readonly BalanceSourceRecord[];
 }
 
 /** One of our accounts at a provider. */
@@ -42,7 +45,7 @@ export interface CheckRun {
 
 /** What is open in that book now. Each part is an index of what is open: nothing counts over a whole table. */
 export async function readHome(db: Tx, book: Book): Promise<Home> {
-  const [decisions, alerts, ageing, providers, checks] = await Promise.all([
+  const [decisions, alerts, ageing, providers, checks, mirrors] = await Promise.all([
     db.query<OpenRow>(DECISIONS, [book]),
     db.query<OpenRow>(ALERTS, [book]),
     db.query<OpenRow>(AGEING, [book]),
@@ -50,8 +53,10 @@ export async function readHome(db: Tx, book: Book): Promise<Home> {
     db.query<CheckRun>(
       'select name, finished_at as "finishedAt", findings from sverka.check_run order by finished_at desc nulls last, name',
     ),
+    listBalanceSources(db, book),
   ]);
-  return { decisions: toItems(decisions), alerts: toItems(alerts), ageing: toItems(ageing), providers, checks };
+  const items = { decisions: toItems(decisions), alerts: toItems(alerts), ageing: toItems(ageing) };
+  return { ...items, providers, checks, mirrors };
 }
 
 interface OpenRow {

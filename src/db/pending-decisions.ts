@@ -2,10 +2,12 @@ import type { IssuanceRecord } from '../contracts/card.js';
 import type { DecisionSubject } from '../contracts/decision.js';
 import type { DepositRecord } from '../contracts/deposit.js';
 import type { WithdrawalRecord } from '../contracts/withdrawal.js';
+import { decidableBalances } from '../domain/balance-decision.js';
 import { decidable } from '../domain/deposit-decision.js';
 import { decidableIssuance } from '../domain/issuance-decision.js';
 import { decidableWithdrawal } from '../domain/withdrawal.js';
 import { findOpenAlert } from './alerts-listing.js';
+import { type BalanceSourceRecord, findBalanceSource, hashSeenBalances } from './balance-sources.js';
 import { choicesOf, type DeadLetterRecord, findDeadLetter, hashSeenDeadLetter } from './dead-letters.js';
 import { decisionStage, insertDecision, type NewDecision } from './decisions.js';
 import { readDeposit } from './deposits.js';
@@ -87,6 +89,17 @@ export async function pendingDeadLetter(db: Tx, id: string): Promise<PendingDeci
     alert: await alertOf(db, `dead_letter:${record.inboxId}`),
     needed: choices.length > 0,
   };
+}
+
+/** Null when there is no such mirrored account. A reset needs nobody; a person may want one all the same. */
+export async function pendingBalances(db: Tx, key: string): Promise<PendingDecision<BalanceSourceRecord> | null> {
+  const stage = await decisionStage(db, { type: 'balance_source', id: key });
+  const record = await findBalanceSource(db, key);
+  if (record === null) return null;
+  const choices = decidableBalances(record);
+  const alert = await alertOf(db, `balance_difference:${record.provider}:${record.account}`);
+  const seenHash = hashSeenBalances(record);
+  return { type: 'balance_source', id: key, stage, record, seenHash, alert, choices, needed: false };
 }
 
 /** How leaving a decision ended: it is a row, somebody was faster, or this person's roles do not allow it. */

@@ -3,7 +3,17 @@ import type { Tx } from './transaction.js';
 
 /** Something that a search found. */
 export interface Found {
-  readonly type: 'deposit' | 'issuance' | 'withdrawal' | 'dead_letter' | 'merchant' | 'user' | 'other';
+  readonly type:
+    | 'deposit'
+    | 'issuance'
+    | 'withdrawal'
+    | 'dead_letter'
+    | 'merchant'
+    | 'user'
+    | 'balance_source'
+    | 'balance_address'
+    | 'balance_check'
+    | 'other';
   readonly id: string;
   /** What it was found by, such as `tx_hash`. */
   readonly by: string;
@@ -33,6 +43,7 @@ function ownId(text: string): Found | null {
   if (isId('withdrawal', text)) return of('withdrawal');
   if (isId('deadLetter', text)) return of('dead_letter');
   if (isId('merchant', text)) return of('merchant');
+  if (isId('balanceCheck', text)) return of('balance_check');
   const kinds = Object.keys(ID_PREFIXES) as (keyof typeof ID_PREFIXES)[];
   return kinds.some((kind) => isId(kind, text)) || /^[0-9a-f]{32}$/.test(text) ? of('other') : null;
 }
@@ -63,6 +74,11 @@ const FIND = `
   select 'merchant', m.id, 'name', null, null from sverka.merchant m where lower(m.name) = $2
   union all
   select 'user', u.id, 'login', null, null from sverka."user" u where u.login = $2
+  union all
+  select 'balance_source', s.key, 'name', null, s.book from sverka.balance_source s where $1 in (s.account, s.key)
+  union all
+  select distinct 'balance_address', b.address, 'address', null, s.book
+    from sverka.balance_address b join sverka.balance_source s on s.id = b.source_id where b.address = $1
   union all
   select 'other', r.id, 'key', null, r.book from sverka.request r where r.key = $1 and r.book in ('live', 'test')
   limit ${FOUND_MAX}`;

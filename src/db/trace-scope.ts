@@ -8,6 +8,7 @@ import {
 } from '../contracts/ids.js';
 import type { CardChangeName } from './card-changes.js';
 import { operationKeysOf, walletId } from './new-id.js';
+import { scopeOfBalanceCheck, scopeOfBalanceSource } from './trace-balances.js';
 import { scopeOfCards, scopeOfChange, scopeOfIssued, scopeOfLoad, type WhichCards } from './trace-cards.js';
 import { scopeOfWithdrawals, type WhichWithdrawals } from './trace-withdrawals.js';
 import type { Tx } from './transaction.js';
@@ -64,6 +65,7 @@ export async function traceScope(tx: Tx, id: string): Promise<TraceScope> {
   if (isPublic(id)) return scopeOfId(tx, id);
   // Terms have no row of their own that is named: their history is.
   if (/^withdrawal_terms:(live|test)$/.test(id)) return { ...NOTHING, subjects: [id] };
+  if (/^(live|test):[a-z]+:./.test(id)) return { ...NOTHING, ...scopeOfBalanceSource(id) };
   const workflow = await scopeOfWorkflow(tx, id);
   return workflow ?? scopeOfReference(tx, id);
 }
@@ -94,11 +96,12 @@ async function scopeOfId(tx: Tx, id: string): Promise<TraceScope> {
   }
   if (isId('wallet', id)) return scopeOfWallet(tx, id);
   if (isId('inbox', id) || isId('deadLetter', id)) return scopeOfInbox(tx, id);
+  if (isId('balanceCheck', id)) return { ...NOTHING, ...(await scopeOfBalanceCheck(tx, id)) };
   const about = await subjectOf(tx, id);
   const subjects = about === null ? [id] : [id, about.id];
   const whole = about !== null && about.id !== id && !isId('merchant', about.id);
   if (!whole) return { ...NOTHING, subjects, traceIds: about?.traceIds ?? [] };
-  const scope = isPublic(about.id) ? await scopeOfId(tx, about.id) : await scopeOfReference(tx, about.id);
+  const scope = await traceScope(tx, about.id);
   return { ...scope, subjects: [...new Set([...subjects, ...scope.subjects])] };
 }
 

@@ -4,6 +4,7 @@ import type { MovementRecord } from '../contracts/movement.js';
 import type { Book } from '../domain/books.js';
 import { findMovement } from './movements.js';
 import { movementId } from './new-id.js';
+import { type BalanceCheckItem, readBalanceChecks } from './trace-balances.js';
 import { type CardChangeItem, readChangeItems } from './trace-cards.js';
 import { type TraceScope, traceScope } from './trace-scope.js';
 import { inTransaction, type Tx } from './transaction.js';
@@ -25,6 +26,7 @@ export type TraceItem =
   | (At<'movement'> & { readonly movement: MovementRecord })
   | (At<'event'> & AboutSubject & { readonly id: string; readonly type: string; readonly version: number })
   | AlertItem
+  | BalanceCheckItem
   | DeadLetterItem
   | DecisionItem;
 
@@ -136,6 +138,7 @@ function readStory(pool: pg.Pool, { id, book, movements }: Story): Promise<Trace
         await readMoves(tx, scope),
         await readChangeItems(tx, { ...scope, limit: ITEMS_MAX + 1 }),
         await movements(tx, scope),
+        await readBalanceChecks(tx, { ...scope, limit: ITEMS_MAX + 1 }),
         await readEvents(tx, scope),
         await readAlerts(tx, scope, webhooks),
         letters,

@@ -1,3 +1,8 @@
+/** An account at a provider in one word: what decisions, alerts and the audit call it. */
+export function balanceSourceKey(of: { readonly book: string; readonly provider: string; readonly account: string }) {
+  return `${of.book}:${of.provider}:${of.account}`;
+}
+
 /** One side of a transaction at a provider of balances; decimal texts as he wrote them. */
 export interface BalanceSide {
   readonly address: string;

@@ -219,16 +219,20 @@ describe('a check that does not come to its end', () => {
     ]);
   });
 
-  it('which an issuer’s reconciliation is, too: not run, it is an alert', async () => {
-    const names = { provider: 'issuer', book: 'live', account: 'main-live' } as const;
+  it.each([
+    ['an issuer’s reconciliation', 'issuer', 'issuance_reconcile', 'main-live'],
+    ['a comparison of mirrored balances', 'pert', 'balance_check', 'pert-main'],
+  ] as const)('which %s is, too: not run, it is an alert', async (_, provider, check, account) => {
+    const names = { provider, book: 'live', account } as const;
     const config = { ...world.deps.config, providers: [{ ...names, url: '', apiKey: '', webhookSecrets: [] }] };
     const watch = () => createCheckActivities({ ...world.deps, config }).databaseWatchHealth(input);
     await watch();
     expect(await alerts()).toEqual([]);
     await world.owner.query(
-      `update sverka.check_run set expected_since = clock_timestamp() - interval '3 hours' where name like 'issuance%'`,
+      `update sverka.check_run set expected_since = clock_timestamp() - interval '3 hours' where name = $1`,
+      [`${check}:${provider}:${account}`],
     );
     await watch();
-    expect(await alerts()).toEqual(['check_late health:check:issuance_reconcile:issuer:main-live']);
+    expect(await alerts()).toEqual([`check_late health:check:${check}:${provider}:${account}`]);
   });
 });

@@ -131,6 +131,8 @@ describe('words that others choose', () => {
       ...['/operator/merchants', '/operator/users', `/operator/merchants/${merchantId}`],
       ...[`/operator/deposits/${rows.depositId}`, `/operator/issuances/${rows.issuanceId}`],
       ...[`/operator/deadletters/${rows.deadLetterId}`, `/operator/trace/${merchantId}`],
+      ...['/operator/balances', '/operator/balances/addresses', '/operator/balances/checks'],
+      ...[`/operator/balances/${rows.balanceSourceKey}`, `/operator/balances/checks/${rows.balanceCheckId}`],
       `/operator/search?${new URLSearchParams({ q: HOSTILE }).toString()}`,
       `/operator/deposits?${new URLSearchParams({ q: HOSTILE, asset: HOSTILE }).toString()}`,
       `/operator/sign-in?${new URLSearchParams({ next: HOSTILE, link: HOSTILE }).toString()}`,

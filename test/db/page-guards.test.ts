@@ -35,6 +35,8 @@ async function signedIn(audience: Audience, login: string): Promise<TestBrowser>
 const idOf = (names: string, rows: PageRows): string => {
   const ids: Readonly<Record<string, string>> = {
     anything: rows.addressId,
+    'balance check': rows.balanceCheckId,
+    'balance source': rows.balanceSourceKey,
     card: rows.cardId,
     'dead letter': rows.deadLetterId,
     deposit: rows.depositId,

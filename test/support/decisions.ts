@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import type { DecisionSubject } from '../../src/contracts/decision.js';
+import { findBalanceSource, hashSeenBalances } from '../../src/db/balance-sources.js';
 import { findDeadLetter, hashSeenDeadLetter } from '../../src/db/dead-letters.js';
 import { decisionStage, insertDecision, readDecisionOutcome } from '../../src/db/decisions.js';
 import { readDeposit } from '../../src/db/deposits.js';
@@ -36,6 +37,9 @@ export async function seenNow(pool: pg.Pool, of: { type: DecisionSubject; id: st
   } else if (of.type === 'issuance') {
     const issuance = await findIssuance(db, of.id);
     if (issuance) return hashSeenIssuance(issuance);
+  } else if (of.type === 'balance_source') {
+    const source = await findBalanceSource(db, of.id);
+    if (source) return hashSeenBalances(source);
   } else {
     const letter = await findDeadLetter(db, of.id);
     if (letter) return hashSeenDeadLetter(letter);

@@ -143,6 +143,7 @@ export const EXPECTED_FUNCTIONS: Readonly<Record<string, readonly TestRole[]>> =
   'sverka.new_id': [],
   'sverka.note_act': [],
   'sverka.note_act_on_user': [],
+  'sverka.note_balance_rebase': ['worker'],
   'sverka.note_refused_decision': ['console'],
   'sverka.offer_terms': [],
   'sverka.open_identity_session': ['console', 'cabinet'],

@@ -31,6 +31,8 @@ export interface PageRows {
   readonly withdrawalId: string;
   readonly proofId: string;
   readonly destinationId: string;
+  readonly balanceSourceKey: string;
+  readonly balanceCheckId: string;
 }
 
 /** `reason` stands wherever a provider's own words can come to a page. */
@@ -54,7 +56,8 @@ export async function makePageRows(
   const { id: keyId } = await createApiKey(tx, { merchantId, book: 'live', access: 'full' });
   const moved = await makeMovement(owner, merchantId);
   const made = { merchantId, customerId, addressId, depositId, cardId, issuanceId, deadLetterId, keyId };
-  return { ...made, movementId: moved, ...(await makeWithdrawal(owner, merchantId)) };
+  const mirrored = await makeMirror(owner, { merchantId, reason });
+  return { ...made, movementId: moved, ...mirrored, ...(await makeWithdrawal(owner, merchantId)) };
 }
 
 async function makeUnknownIssuance(owner: pg.Pool, of: { merchantId: string; reason: string }) {
@@ -99,6 +102,45 @@ async function makeMovement(owner: pg.Pool, merchantId: string): Promise<string>
     [merchantId],
   );
   return movementId(rows.rows[0]?.key ?? Buffer.alloc(32));
+}
+
+/** A mirrored account that differs, with a stale address, an item that cannot be read, and its last check. */
+async function makeMirror(owner: pg.Pool, { merchantId, reason }: { merchantId: string; reason: string }) {
+  const account = `pert-${newId('event').slice(4)}`;
+  const balanceCheckId = newId('balanceCheck');
+  await owner.query(`select sverka.lock_balance_source('live', 'pert', $1)`, [account]);
+  const { rows } = await owner.query<{ id: number }>(
+    `update sverka.balance_source set merchant_id = $2, base_cursor = 'c100', base_number = 3, resets = 1,
+       differences = 2, last_action = 'differs', checked_at = now(), next_check_at = now() + interval '1 minute'
+     where account = $1 returning id`,
+    [account, merchantId],
+  );
+  const sourceId = rows[0]?.id;
+  await owner.query(
+    `insert into sverka.balance_currency (source_id, currency, confirmed, frozen, held, available, base, moved,
+       differs_since, last_read_at) values ($1, 'USDT', 1050.25, 0, 5, 1045.25, 1040.25, 0, now(), now())`,
+    [sourceId],
+  );
+  await owner.query(
+    `insert into sverka.balance_address (source_id, address, currency, balance, version, resets, read_at, base_number,
+       seen_version, seen_before) values ($1, $2, 'USDT', 1040.25, 7, 0, now(), 3, 7, 0)`,
+    [sourceId, `${account} ${reason}`],
+  );
+  await owner.query(
+    `insert into sverka.balance_bad_item (source_id, since_cursor, page_limit, item_id, raw, reason, base_number)
+     values ($1, 'c99', 500, $2, '{"secret":"never shown"}', $3, 3)`,
+    [sourceId, `tx-${reason}`, reason],
+  );
+  await owner.query(
+    `insert into sverka.balance_check (id, source_id, trigger, result, actions, currencies, consecutive_differences,
+       finished_at) values ($1, $2, 'timer', 'differs', '{compared,backfilled,compared}', $3, 2, now())`,
+    [
+      balanceCheckId,
+      sourceId,
+      JSON.stringify([{ currency: 'USDT', ours: '1040.25', theirs: '1050.25', difference: '-10' }]),
+    ],
+  );
+  return { balanceSourceKey: `live:pert:${account}`, balanceCheckId };
 }
 
 /** Asked for by the merchant's own person, with a proof that was handed in. */

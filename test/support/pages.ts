@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import type { BalanceSyncInput } from '../../src/contracts/balance-messages.js';
 import { createLoginLink } from '../../src/db/login-links.js';
 import { newId } from '../../src/db/new-id.js';
 import { createPool } from '../../src/db/pool.js';
@@ -37,6 +38,8 @@ export interface TestPages {
   readonly owner: pg.Pool;
   readonly tx: Tx;
   readonly logLines: string[];
+  /** Whose balances the console has said to look at. */
+  readonly nudged: readonly BalanceSyncInput[];
   browser(audience: Audience): TestBrowser;
   /** Lets a real browser in, at the origin of those pages. */
   serve(audience: Audience): Promise<Listener>;
@@ -66,6 +69,7 @@ export async function openTestPages(
   const database = await openTestDatabase();
   const owner = createPool(database.url, { max: 4, applicationName: 'test' });
   const logLines: string[] = [];
+  const nudged: BalanceSyncInput[] = [];
   const pools = (['console', 'cabinet'] as const).map((role) =>
     createPool(database.urlFor(role), { max: 4, applicationName: `test-${role}` }),
   );
@@ -91,13 +95,14 @@ export async function openTestPages(
         deposit: async () => undefined,
         issuance: async () => undefined,
         withdrawal: async () => undefined,
+        balances: async (of) => void nudged.push(of),
       },
     }).fetch,
     cabinet: createCabinetApp({ ...cabinetDeps, origin: origins.cabinet, nudge: async () => undefined }).fetch,
   };
   const tx = queriesOf(owner);
   return {
-    ...{ database, owner, tx, logLines },
+    ...{ database, owner, tx, logLines, nudged },
     browser: (audience) => createBrowser({ audience, origin: origins[audience], fetch: apps[audience], tx }),
     serve: (audience) =>
       listen((request) => apps[audience](request, {}), {

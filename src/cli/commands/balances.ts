@@ -133,7 +133,8 @@ export const showBalanceHistoryCommand: Command = {
   },
 };
 
-async function requireSource(context: Context, account: string) {
+/** The source of that name; `notFound` without one, `usage` where both books have one and none was named. */
+export async function requireSource(context: Context, account: string) {
   const { book } = context.flags;
   const found = (await findBalanceSources(context.db(), account)).filter((each) => book === null || each.book === book);
   const [source, other] = found;

@@ -1,3 +1,4 @@
+import type { BalanceSyncInput } from '../../contracts/balance-messages.js';
 import type { DepositInput, WithdrawalInput } from '../../contracts/messages.js';
 import type { PagesDeps, Role } from '../pages/call.js';
 
@@ -16,6 +17,7 @@ export interface ConsoleDeps extends PagesDeps {
     deposit(input: DepositInput): Promise<void>;
     issuance(of: { workflowId: string; traceId: string }): Promise<void>;
     withdrawal(input: WithdrawalInput): Promise<void>;
+    balances(input: BalanceSyncInput): Promise<void>;
   };
 }
 

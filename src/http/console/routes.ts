@@ -4,6 +4,9 @@ import { FORM_BYTES_MAX } from '../pages/form-body.js';
 import { type PageRoute, signedRoute } from '../pages/page-route.js';
 import { type ConsoleDeps, DECIDERS } from './console-deps.js';
 import { alertsPage } from './pages/alerts-page.js';
+import { balanceCheckPage, balanceChecksPage } from './pages/balance-checks-page.js';
+import { balanceSourcePage, checkBalancesNow, decideBalanceSource } from './pages/balance-source-page.js';
+import { balanceAddressesPage, balancesPage } from './pages/balances-page.js';
 import { deadLetterPage, decideDeadLetter } from './pages/dead-letter-page.js';
 import { deadLettersPage } from './pages/dead-letters-page.js';
 import { decisionsPage } from './pages/decisions-page.js';
@@ -84,6 +87,14 @@ export const CONSOLE_ROUTES: readonly PageRoute<ConsoleDeps>[] = [
   read('/operator/deadletters/:id', deadLetterPage, { names: 'dead letter' }),
   act('/operator/deadletters/:id/decisions', decideDeadLetter, { names: 'dead letter', roles: DECIDERS }),
   read('/operator/alerts', alertsPage),
+
+  read('/operator/balances', balancesPage),
+  read('/operator/balances/addresses', balanceAddressesPage),
+  read('/operator/balances/checks', balanceChecksPage),
+  read('/operator/balances/checks/:id', balanceCheckPage, { names: 'balance check' }),
+  read('/operator/balances/:id', balanceSourcePage, { names: 'balance source' }),
+  act('/operator/balances/:id/decisions', decideBalanceSource, { names: 'balance source', roles: DECIDERS }),
+  act('/operator/balances/:id/check', checkBalancesNow, { names: 'balance source', roles: DECIDERS }),
 
   read('/operator/merchants', merchantsPage),
   act('/operator/merchants', createMerchantAct, { roles: ADMINS }),

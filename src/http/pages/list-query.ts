@@ -43,7 +43,7 @@ export function readListQuery(
   const name = sort.replace(/^-/, '');
   if (sort !== of.defaultSort && !of.sorts.includes(name)) throw new PageError(422);
   const after = query.get('after');
-  if (after !== null && !/^[A-Za-z0-9_]{1,64}$/.test(after)) throw new PageError(422);
+  if (after !== null && !/^[A-Za-z0-9_-]{1,1000}$/.test(after)) throw new PageError(422);
   return {
     filters: Object.fromEntries(filters),
     sort: { name, descending: sort.startsWith('-') },

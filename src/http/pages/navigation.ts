@@ -35,6 +35,7 @@ export const OPERATOR_NAV: readonly NavSection[] = [
       { href: '/operator/deposits', word: 'nav_deposits' },
       { href: '/operator/issuances', word: 'nav_issuances' },
       { href: '/operator/withdrawals', word: 'nav_withdrawals' },
+      { href: '/operator/balances', word: 'nav_balances' },
     ],
   },
   {

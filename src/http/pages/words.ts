@@ -1,3 +1,4 @@
+import { BALANCE_WORDS } from './words/balance-words.js';
 import { CABINET_WORDS } from './words/cabinet-words.js';
 import { CONSOLE_WORDS } from './words/console-words.js';
 import { DECISION_WORDS } from './words/decision-words.js';
@@ -23,6 +24,7 @@ export const WORDS = {
   ...CONSOLE_WORDS,
   ...CABINET_WORDS,
   ...WITHDRAWAL_WORDS,
+  ...BALANCE_WORDS,
 } as const;
 export type Word = keyof typeof WORDS;
 

@@ -11,6 +11,7 @@ import { respond } from '../../pages/respond.js';
 import type { View } from '../../pages/view.js';
 import type { Word } from '../../pages/words.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { sourceLine } from '../source-line.js';
 
 /** Where each kind of open thing is listed. */
 const LISTS: Readonly<Record<string, string>> = {
@@ -65,6 +66,11 @@ export async function homePage(call: SignedCall<ConsoleDeps>): Promise<Response>
           <Rail id="checks" title={view.t('checks')} note={view.t('last_run')}>
             <Lines lines={home.checks.map((check) => checkLine(view, check))} />
           </Rail>
+          {home.mirrors.length === 0 ? null : (
+            <Rail id="mirrors" title={view.t('nav_balances')} note={view.t('last_compared')}>
+              <Lines lines={home.mirrors.map((source) => sourceLine(view, source))} />
+            </Rail>
+          )}
         </div>
       </div>
     </>,

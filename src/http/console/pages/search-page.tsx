@@ -4,6 +4,7 @@ import { Head } from '../../pages/parts/head.js';
 import { StateMark } from '../../pages/parts/state-mark.js';
 import { redirect, respond } from '../../pages/respond.js';
 import type { ConsoleDeps } from '../console-deps.js';
+import { subjectHref } from '../subject-href.js';
 
 const TEXT_MAX = 200;
 
@@ -55,16 +56,6 @@ export async function searchPage(call: SignedCall<ConsoleDeps>): Promise<Respons
   );
 }
 
-const PAGES: Readonly<Record<Found['type'], string>> = {
-  deposit: 'deposits',
-  issuance: 'issuances',
-  withdrawal: 'withdrawals',
-  dead_letter: 'deadletters',
-  merchant: 'merchants',
-  user: 'users',
-  other: 'trace',
-};
-
-function hrefOf({ type, id }: Found): string {
-  return `/operator/${PAGES[type]}/${encodeURIComponent(id)}`;
+function hrefOf({ type, id, book }: Found): string {
+  return subjectHref(type, id, book) ?? `/operator/trace/${encodeURIComponent(id)}`;
 }

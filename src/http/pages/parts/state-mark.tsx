@@ -40,6 +40,12 @@ const TONES: Readonly<Record<string, Tone>> = {
   done: 'ok',
   applied: 'ok',
   resolved: 'ok',
+  loading: 'wait',
+  running: 'wait',
+  equal: 'ok',
+  healed: 'ok',
+  differs: 'wait',
+  stale: 'wait',
 };
 
 export function toneOf(state: string): Tone {

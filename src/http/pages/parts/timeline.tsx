@@ -79,6 +79,11 @@ function lineOf(view: View, item: TraceItem, people: ReadonlyMap<string, string>
       const what = view.t('tl_alert', { type: item.type, detail: item.detail });
       return { icon: 'warn', ...(tone && { tone }), what, who: `${item.state} · ${item.times}×` };
     }
+    case 'balance_check': {
+      const result = view.named('state', item.result ?? 'running');
+      const who = <a href={`/operator/balances/checks/${item.id}`}>{item.id}</a>;
+      return { icon: 'read', tone: toneOf(item.result ?? ''), what: view.t('tl_balance_check', { result }), who };
+    }
     case 'dead_letter':
       return {
         ...{ icon: 'failed', tone: 'fail', what: view.t('tl_dead_letter', { reason: item.reason }) },
