@@ -29,9 +29,9 @@ import { retryBadItems } from './balance-bad-items.js';
 import { applyJournalPage, type BalancePage, journalOf } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
-/** What one step of a check came to; `null` where there is no step to take now. */
+/** What one step of a check came to; `null` where there is no step to take now. `overtaken`: another worker took it. */
 export type BalanceStep =
-  | { readonly kind: 'begun' }
+  | { readonly kind: 'begun' | 'overtaken' }
   | { readonly kind: 'page'; readonly page: BalancePage }
   | { readonly kind: 'ended'; readonly result: BalanceCheckResult };
 
@@ -43,8 +43,7 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   if (check === null) {
     if (source.nextCheckAt > new Date()) return null;
     await retryBadItems(deps, key, source.id);
-    await begin(deps, key, source.baseCursor === null ? 'first_load' : (source.asked ?? 'timer'));
-    return { kind: 'begun' };
+    return begin(deps, key, source);
   }
   const position = await readCursor(db, journalOf(key));
   const { cursor, minCursor } = check.snapshot;
@@ -56,15 +55,24 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   return page.next === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
 }
 
-async function begin(deps: ActivityDeps, key: BalanceSourceKey, trigger: BalanceCheckTrigger): Promise<void> {
+async function begin(deps: ActivityDeps, key: BalanceSourceKey, was: BalanceSource): Promise<BalanceStep> {
   const traceId = newTraceId();
+  const trigger: BalanceCheckTrigger = was.baseCursor === null ? 'first_load' : (was.asked ?? 'timer');
   const snapshot = await readSnapshot(deps, key, traceId);
-  await retrying(() =>
-    inTransaction(deps.pool, async (tx) => {
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
       const source = await lockBalanceSource(tx, key);
+      // Another check has ended meanwhile: this snapshot may be older than our position.
+      if (source.baseNumber !== was.baseNumber || source.nextCheckAt > new Date()) return { kind: 'overtaken' };
       await beginBalanceCheck(tx, { sourceId: source.id, trigger, snapshot, traceId });
+      return { kind: 'begun' };
     }),
   );
+}
+
+/** Whether it is still this check that is open; another worker may have ended it. Under the source's lock. */
+async function isOpen(tx: Tx, source: BalanceSource, check: OpenBalanceCheck): Promise<boolean> {
+  return (await findOpenCheck(tx, source.id))?.id === check.id;
 }
 
 function readSnapshot(deps: ActivityDeps, key: BalanceSourceKey, traceId: string): Promise<BalanceSnapshot> {
@@ -77,16 +85,17 @@ function readSnapshot(deps: ActivityDeps, key: BalanceSourceKey, traceId: string
  */
 async function rebase(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBalanceCheck): Promise<BalanceStep> {
   const snapshot = await readSnapshot(deps, key, check.traceId);
-  await retrying(() =>
-    inTransaction(deps.pool, async (tx) => {
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
       const source = await lockBalanceSource(tx, key);
+      if (!(await isOpen(tx, source, check))) return { kind: 'overtaken' };
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       await settleOn(tx, { key, source, snapshot, isReset: true });
       await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
       await resolveAlert(tx, differenceKey(key));
+      return { kind: 'ended', result: 'rebased' };
     }),
   );
-  return { kind: 'ended', result: 'rebased' };
 }
 
 /** Our sum at the snapshot's position against what it states. */
@@ -95,6 +104,7 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
   const result = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
       const source = await lockBalanceSource(tx, key);
+      if (!(await isOpen(tx, source, check))) return null;
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
       await settleOn(tx, { key, source, snapshot, isReset: false });
@@ -105,7 +115,7 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       return word;
     }),
   );
-  return { kind: 'ended', result };
+  return result === null ? { kind: 'overtaken' } : { kind: 'ended', result };
 }
 
 interface Ending {

@@ -55,9 +55,10 @@ export async function applyJournalPage(
   const bad = page.items.flatMap((item) => (item.ok ? [] : [item]));
   const applied = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
+      // First of all, as everywhere: who takes these locks in another order meets a reset in a deadlock.
+      const source = await lockBalanceSource(tx, key);
       // Another reader has moved the position meanwhile: this page is thrown away.
       if (!(await lockCursor(tx, journalOf(key), position))) return null;
-      const source = await lockBalanceSource(tx, key);
       const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: true }, good);
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
