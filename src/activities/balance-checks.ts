@@ -49,10 +49,11 @@ export async function takeBalanceStep(deps: ActivityDeps, key: BalanceSourceKey)
   const { cursor, minCursor } = check.snapshot;
   if (source.baseCursor === null || position === null) return rebase(deps, key, check);
   if (compareCursors(position, minCursor) < 0) return rebase(deps, key, check);
-  if (compareCursors(position, cursor) >= 0) return compare(deps, key, check);
+  if (compareCursors(position, cursor) >= 0) return compare(deps, key, { check, isRead: true });
   const page = await applyJournalPage(deps, key, { check, position });
   if (page.next === 'too_old') return rebase(deps, key, check);
-  return page.next === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
+  if (page.next === 'more') return { kind: 'page', page };
+  return compare(deps, key, { check, isRead: page.next === 'caught_up' });
 }
 
 async function begin(deps: ActivityDeps, key: BalanceSourceKey, was: BalanceSource): Promise<BalanceStep> {
@@ -98,8 +99,15 @@ async function rebase(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBala
   );
 }
 
-/** Our sum at the snapshot's position against what it states. */
-async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBalanceCheck): Promise<BalanceStep> {
+/**
+ * Our sum against what the snapshot states. `isRead`: the journal was read up to it; else what lies between is still to
+ * be read, whatever the sums say, and the position stays.
+ */
+async function compare(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  { check, isRead }: { check: OpenBalanceCheck; isRead: boolean },
+): Promise<BalanceStep> {
   const { snapshot } = check;
   const result = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
@@ -107,7 +115,9 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       if (!(await isOpen(tx, source, check))) return null;
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
-      await settleOn(tx, { key, source, snapshot, isReset: false });
+      if (isRead) await settleOn(tx, { key, source, snapshot, isReset: false });
+      else await stateBalances(tx, source.id, snapshot.currencies);
+      await noteDifferences(tx, source.id, []);
       const word = check.currencies.length === 0 ? ('equal' as const) : ('healed' as const);
       const ending = { key, source, check, differing: check.currencies };
       await end(deps, tx, { ...ending, result: word, differences: 0, action: lastOf(check) });
