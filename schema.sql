@@ -2838,7 +2838,9 @@ begin
     select w.address, w.currency,
         case when w.is_news then w.after else w.known end as balance,
         greatest(w.highest, w.version) as version,
-        case when w.is_news then w.now_resets else w.resets end as resets,
+        -- A webhook that comes again says nothing of what was missed since: only news of it shows an address afresh.
+        case when w.is_news and (from_journal or w.version is null or w.highest > w.version) then w.now_resets
+          else w.resets end as resets,
         w.now_base as base_number,
         case when not from_journal then case when w.is_same then w.first_version end
           when w.is_same and w.first_version <= w.lowest then w.first_version else w.lowest end as first_version,
