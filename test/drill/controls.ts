@@ -49,7 +49,8 @@ export async function runControls(
 }
 
 async function playControl(control: Control, bundlePath: string): Promise<{ caught: string | null; line: string }> {
-  const world = await openWorkerWorld();
+  const { settings = {}, pert = false } = control.flow;
+  const world = await openWorkerWorld({ settings, pert });
   try {
     await control.play(world, bundlePath);
     const found = await findViolations(world, control.flow);

@@ -80,7 +80,7 @@ async function drillFlows(flows: readonly Flow[], how: DrillOptions, bundlePath:
 }
 
 async function drillFlow(flow: Flow, how: DrillOptions, bundlePath: string): Promise<Tally> {
-  const world = await openWorkerWorld({ settings: flow.settings ?? {} });
+  const world = await openWorkerWorld({ settings: flow.settings ?? {}, pert: flow.pert ?? false });
   try {
     const stride = how.quick ? QUICK_STRIDE : 1;
     const zombies = !how.quick || flow.name === QUICK_ZOMBIE;
