@@ -125,8 +125,11 @@ async function makeDue({ owner }: WorkerWorld, { account }: BalanceSourceKey, is
   );
 }
 
+/** Temporal may have no time to answer; to say it twice does no harm. */
 export async function nudgeAll({ temporal }: WorkerWorld, keys: readonly BalanceSourceKey[]): Promise<void> {
-  for (const key of keys) await nudgeBalances(temporal, key);
+  for (const key of keys) {
+    await nudgeBalances(temporal, key).catch(() => nudgeBalances(temporal, key));
+  }
 }
 
 /** Nothing waits any more, the check that was due has come to an end, and nobody works on it. */

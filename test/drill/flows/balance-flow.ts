@@ -23,14 +23,20 @@ export const balanceDrainFlow: Flow = flowOf('balance-drain', 'databaseDrainBala
   ...{ silent: 0, told: 510, waiting: true, keep: null, due: false },
 });
 
+/** One check in a cell, in one turn of its activity however slow the machine; one that failed comes again at once. */
+const SETTINGS = {
+  SVERKA_BALANCE_CHECK_INTERVAL: '1h',
+  SVERKA_BALANCE_RECHECK_INTERVAL: '300ms',
+  SVERKA_PAGE_TURN: '60s',
+};
+
 function flowOf(name: string, activity: string, scene: Scene): Flow {
   return {
     name,
     activities: [activity],
-    atOnce: 18,
+    atOnce: 12,
     pert: true,
-    // One check in a cell; one that failed comes again at once.
-    settings: { SVERKA_BALANCE_CHECK_INTERVAL: '1h', SVERKA_BALANCE_RECHECK_INTERVAL: '300ms' },
+    settings: SETTINGS,
     async arrange(world, count) {
       const keys = await mirrorMany(world, count, scene);
       return {
