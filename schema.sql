@@ -3176,7 +3176,7 @@ AS $function$
   insert into sverka.alert as a (key, kind, book, subject_type, subject_id, detail, trace_id)
     values (alert_key, alert_kind, of_book, of_type, of_id, with_detail, with_trace)
   on conflict (key) do update set
-    state = 'open', times = a.times + 1, detail = excluded.detail, trace_id = excluded.trace_id,
+    state = 'open', kind = excluded.kind, times = a.times + 1, detail = excluded.detail, trace_id = excluded.trace_id,
     last_seen_at = clock_timestamp(), resolved_at = null,
     opened_at = case when a.state = 'open' then a.opened_at else clock_timestamp() end;
 $function$

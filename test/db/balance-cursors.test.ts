@@ -51,22 +51,22 @@ describe('a position', () => {
     await agrees();
   });
 
-  test.each([['told', []], ['silent', ['silently_fewer']]] as const)(
-    'one byte below it is too old, and a reset (the provider is %s about it)',
-    async (_, faults) => {
-      await open();
-      for (const name of faults) await fault({ fault: name });
-      await move(8);
-      await retain(7);
-      const [position = '', min = ''] = await ends();
-      expect([position.length, position.slice(0, -1)]).toEqual([min.length, min.slice(0, -1)]);
-      expect(await world.check()).toBe('rebased');
-      expect(await world.sums()).toEqual(await world.theirSums());
-      await move(4);
-      expect(await world.check()).toBe('healed');
-      await agrees();
-    },
-  );
+  test.each([
+    ['told', []],
+    ['silent', ['silently_fewer']],
+  ] as const)('one byte below it is too old, and a reset (the provider is %s about it)', async (_, faults) => {
+    await open();
+    for (const name of faults) await fault({ fault: name });
+    await move(8);
+    await retain(7);
+    const [position = '', min = ''] = await ends();
+    expect([position.length, position.slice(0, -1)]).toEqual([min.length, min.slice(0, -1)]);
+    expect(await world.check()).toBe('rebased');
+    expect(await world.sums()).toEqual(await world.theirSums());
+    await move(4);
+    expect(await world.check()).toBe('healed');
+    await agrees();
+  });
 
   test('that is shorter is older, whatever its letters: a reset', async () => {
     await open(BEFORE_THREE_LETTERS);
@@ -109,18 +109,21 @@ describe('a position', () => {
 });
 
 describe('a page without a next cursor', () => {
-  test.each(['absent', 'null', ''])('(%j) is stored once, and the position is where the snapshot was', async (value) => {
-    await open();
-    const id = await fault({ fault: 'no_next_cursor', value });
-    await move(20);
-    expect(await world.check()).toBe('healed');
-    expect(await stored()).toBe(20);
-    await agrees();
-    await mend(id);
-    await move(4);
-    expect(await world.check()).toBe('healed');
-    await agrees();
-  });
+  test.each(['absent', 'null', ''])(
+    '(%j) is stored once, and the position is where the snapshot was',
+    async (value) => {
+      await open();
+      const id = await fault({ fault: 'no_next_cursor', value });
+      await move(20);
+      expect(await world.check()).toBe('healed');
+      expect(await stored()).toBe(20);
+      await agrees();
+      await mend(id);
+      await move(4);
+      expect(await world.check()).toBe('healed');
+      await agrees();
+    },
+  );
 
   test.each([
     ['sums that stay', { from: ADDRESSES, to: [...ADDRESSES].reverse(), amount: '0.001' }],

@@ -74,7 +74,10 @@ async function makePlace(world: WorkerWorld, scene: Scene): Promise<Place> {
     await move({ from: null, to: ADDRESSES, currency, amount: '1000', count: ADDRESSES.length });
   }
   const first = await pert.live.readCurrencies();
-  const [usdt, btc] = [{ currency: 'USDT', amount: '0.25' }, { currency: 'BTC', amount: '0.00000001' }];
+  const [usdt, btc] = [
+    { currency: 'USDT', amount: '0.25' },
+    { currency: 'BTC', amount: '0.00000001' },
+  ];
   const ring = { from: ADDRESSES, to: [...ADDRESSES.slice(5), ...ADDRESSES.slice(0, 5)] };
   if (scene.silent > 0) {
     await move({ ...usdt, ...ring, count: scene.silent - 200 });
@@ -188,7 +191,9 @@ export async function balancesAtProvider(world: WorkerWorld): Promise<string[]> 
   return [
     ...accounts.flatMap((account) => [
       ...now.currencies.map(({ currency, balance }) => `${account} ${currency}: ${plain(balance)}`),
-      ...addresses.map((each) => `${account} ${each.address} ${each.currency}: ${plain(each.balance)} at ${each.balance_version}`),
+      ...addresses.map(
+        (each) => `${account} ${each.address} ${each.currency}: ${plain(each.balance)} at ${each.balance_version}`,
+      ),
       `${account}: ${transactions.length} transactions, ${digest}`,
       `${account}: stands at ${now.cursor}, its sums at ${now.cursor}`,
       `${account}: stale ${scene.keep === null ? 0 : addresses.length}`,

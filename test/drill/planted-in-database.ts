@@ -87,7 +87,8 @@ function cardControl(name: string, plant: Plant): Control {
   return planted(name, issuanceFlow, plant);
 }
 
-function planted(name: string, flow: Flow, plant: Plant): Control {
+/** A fault that is planted after two subjects of the flow have gone well. */
+export function planted(name: string, flow: Flow, plant: Plant): Control {
   return {
     name,
     flow,

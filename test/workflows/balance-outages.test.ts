@@ -43,8 +43,7 @@ afterAll(async () => {
   await world.close();
 });
 
-const move = (body: object) =>
-  pert.drive('POST', '/_sim/transactions', { currency: 'USDT', webhooks: false, ...body });
+const move = (body: object) => pert.drive('POST', '/_sim/transactions', { currency: 'USDT', webhooks: false, ...body });
 const fault = async (body: object) => (await pert.drive('POST', '/_sim/faults', body)).id;
 async function faults(): Promise<{ id: string; hits: number }[]> {
   return ((await pert.drive('GET', '/_sim/faults')) as unknown as { faults: { id: string; hits: number }[] }).faults;
@@ -57,7 +56,9 @@ const checks = async () =>
     )
   ).map(({ result }) => result);
 const openAlerts = async () =>
-  (await world.tx.query<{ kind: string }>(`select kind from sverka.alert where state = 'open'`)).map(({ kind }) => kind);
+  (await world.tx.query<{ kind: string }>(`select kind from sverka.alert where state = 'open'`)).map(
+    ({ kind }) => kind,
+  );
 /** What a page would change, all of it. */
 const mirrored = async () => {
   const [row] = await world.tx.query(

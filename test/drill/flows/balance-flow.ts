@@ -10,6 +10,13 @@ import {
 import type { Flow } from '../flow.js';
 import { withWorker } from '../with-worker.js';
 
+/** One check in a cell, in one turn of its activity however slow the machine; one that failed comes again at once. */
+const SETTINGS = {
+  SVERKA_BALANCE_CHECK_INTERVAL: '1h',
+  SVERKA_BALANCE_RECHECK_INTERVAL: '300ms',
+  SVERKA_PAGE_TURN: '60s',
+};
+
 const PAGED: Scene = { silent: 1_100, told: 24, waiting: false, keep: null, due: true };
 
 /** A check that pages the journal: its snapshot, pages of 500, 500 and 124 changes, and the comparison. */
@@ -22,13 +29,6 @@ export const balanceRebaseFlow: Flow = flowOf('balance-rebase', 'pageBalances', 
 export const balanceDrainFlow: Flow = flowOf('balance-drain', 'databaseDrainBalances', {
   ...{ silent: 0, told: 510, waiting: true, keep: null, due: false },
 });
-
-/** One check in a cell, in one turn of its activity however slow the machine; one that failed comes again at once. */
-const SETTINGS = {
-  SVERKA_BALANCE_CHECK_INTERVAL: '1h',
-  SVERKA_BALANCE_RECHECK_INTERVAL: '300ms',
-  SVERKA_PAGE_TURN: '60s',
-};
 
 function flowOf(name: string, activity: string, scene: Scene): Flow {
   return {
