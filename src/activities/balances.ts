@@ -48,7 +48,7 @@ export function createBalanceActivities(deps: ActivityDeps) {
   };
 }
 
-/** A provider who says when to ask again (429) is not asked before, and the check stays open; null: nothing to do now. */
+/** A provider who says when to ask again (429) is not asked before; the check stays open. Null: nothing to do now. */
 async function waitAsTold(deps: ActivityDeps, input: BalanceSyncInput, error: unknown): Promise<null> {
   if (!(error instanceof ProviderError) || error.kind !== 'rate_limited' || error.retryAfterMs === null) throw error;
   const waitMs = error.retryAfterMs;

@@ -77,16 +77,6 @@ export const DATABASE_FAULTS: readonly Control[] = [
   ),
 ];
 
-type Plant = (world: WorkerWorld, subjects: Subjects) => Promise<void>;
-
-function control(name: string, plant: Plant): Control {
-  return planted(name, depositFlow, plant);
-}
-
-function cardControl(name: string, plant: Plant): Control {
-  return planted(name, issuanceFlow, plant);
-}
-
 /** A fault that is planted after two subjects of the flow have gone well. */
 export function planted(name: string, flow: Flow, plant: Plant): Control {
   return {
@@ -103,6 +93,16 @@ export function planted(name: string, flow: Flow, plant: Plant): Control {
       await plant(world, subjects);
     },
   };
+}
+
+type Plant = (world: WorkerWorld, subjects: Subjects) => Promise<void>;
+
+function control(name: string, plant: Plant): Control {
+  return planted(name, depositFlow, plant);
+}
+
+function cardControl(name: string, plant: Plant): Control {
+  return planted(name, issuanceFlow, plant);
 }
 
 /** The states as in a backup of before; the journal stays. */

@@ -22,7 +22,7 @@ const QUICK_ZOMBIE = 'deposit';
 /** Left out with `--quick`, unless named: their activities are those of other flows, or a statement or two. */
 const NOT_QUICK: readonly string[] = [
   ...['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'],
-  ...['card-freeze', 'card-lost'],
+  ...['card-freeze', 'card-lost', 'balance-rebase', 'balance-drain'],
 ];
 
 const options = readDrillOptions(process.argv.slice(2));

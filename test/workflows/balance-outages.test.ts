@@ -2,8 +2,10 @@ import { nudgeBalances } from '../../src/client/balances.js';
 import { balanceSyncWorkflowId } from '../../src/contracts/ids.js';
 import { SOURCE } from '../support/balance-world.js';
 import { countMoneyRows } from '../support/money-invariants.js';
+import { heardWebhooks, storeWebhooks } from '../support/pert-webhooks.js';
 import { eventually } from '../support/simulated-custody.js';
 import type { SimulatedPert } from '../support/simulated-pert.js';
+import { historyOf } from '../support/worker-history.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 const ADDRESSES = Array.from({ length: 20 }, (_, n) => `address-${n}`);
@@ -21,6 +23,8 @@ beforeAll(async () => {
       SVERKA_BALANCE_CHECK_INTERVAL: '1h',
       SVERKA_BALANCE_RECHECK_INTERVAL: '300ms',
       SVERKA_PROVIDER_TIMEOUT: '500ms',
+      // Short of what an activity may take.
+      SVERKA_PAGE_TURN: '7s',
     },
   });
   if (world.pert === null) throw new Error('The world has no provider of balances.');
@@ -156,7 +160,7 @@ test('429 is asked again when the provider says, and neither before nor as a fai
   const asked = async () => (await pert.truth()).requests;
   const requests = await asked();
   for (let n = 0; n < 5; n += 1) await look();
-  await eventually(async () => (await drained()) >= 1);
+  await eventually(isIdle);
   expect(await asked()).toEqual(requests);
   expect(await checks()).toEqual(had);
   await world.owner.query('update sverka.balance_source set next_check_at = clock_timestamp()');
@@ -179,9 +183,36 @@ const waitsFor = async () => {
   );
   return row?.seconds ?? 0;
 };
-/** Looks at what webhooks have told that came to their end since. */
-const drained = async () => {
-  const handle = world.temporal.client.workflow.getHandle(balanceSyncWorkflowId(SOURCE));
-  const { raw } = await handle.describe();
-  return (raw.pendingActivities ?? []).length === 0 ? 1 : 0;
+/** Nobody works on it. */
+const isIdle = async () => {
+  const { raw } = await world.temporal.client.workflow.getHandle(balanceSyncWorkflowId(SOURCE)).describe();
+  return (raw.pendingActivities ?? []).length === 0;
 };
+
+test('ten thousand webhooks are drained in a history of twenty events', async () => {
+  await pert.drive('POST', '/_sim/transactions', {
+    ...{ currency: 'USDT', from: ADDRESSES, to: ADDRESSES.toReversed(), amount: '0.01', count: 500 },
+  });
+  const told = (await heardWebhooks(pert)).slice(-500);
+  for (let times = 0; times < 20; times += 1) {
+    await storeWebhooks(
+      world.tx,
+      told.map((each) => ({ ...each, deliveryId: `${each.deliveryId}-${times}` })),
+    );
+  }
+  const workflowId = balanceSyncWorkflowId(SOURCE);
+  const before = (await historyOf(world, workflowId)).events.length;
+  const { runId } = await world.temporal.client.workflow.getHandle(workflowId).describe();
+  await look();
+  await eventually(async () => {
+    const { rowCount } = await world.owner.query(`select from sverka.inbox where status <> 'done' limit 1`);
+    return rowCount === 0 && (await isIdle());
+  });
+  const { events, text } = await historyOf(world, workflowId, runId);
+  expect(events.length - before).toBeLessThanOrEqual(20);
+  // The payloads are JSON inside JSON.
+  const items = [...text.matchAll(/items\\":(\d+)/g)].map(([, count]) => Number(count));
+  expect(items.filter((count) => count >= 500).reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(10_000);
+  expect(ADDRESSES.filter((address) => text.includes(address))).toEqual([]);
+  expect((await world.tx.query('select from sverka.inbox')).length).toBe(10_000);
+});
