@@ -228,11 +228,12 @@ begin
       values (t.id, t.address, t.currency, t.after, t.highest, t.resets, clock_timestamp(), t.base,
         case when from_journal then t.lowest end, case when from_journal then t.before end,
         case when from_journal then t.highest end, case when from_journal then t.after end, t.lowest, t.before)
-    -- Of an older base all begins anew.
+    -- Of an older base all begins anew. A webhook that comes again says nothing of what was missed since a reset.
     when matched and k.base_number <> t.base and (from_journal or t.highest >= k.version) then update set
       balance = case when t.highest >= k.version then t.after else k.balance end,
       version = greatest(t.highest, k.version),
-      resets = case when t.highest >= k.version then t.resets else k.resets end,
+      resets = case when t.highest > k.version or from_journal and t.highest = k.version then t.resets
+        else k.resets end,
       read_at = clock_timestamp(), base_number = t.base,
       first_version = case when from_journal then t.lowest end, first_before = case when from_journal then t.before end,
       last_version = case when from_journal then t.highest end, last_after = case when from_journal then t.after end,
@@ -253,8 +254,9 @@ begin
       seen_before = case when k.seen_version <= t.lowest then k.seen_before else t.before end
     -- A webhook of an older version tells nothing, not even where the sum began.
     when matched and not from_journal and (t.highest > k.version or t.highest = k.version
-        and (t.after <> k.balance or t.resets <> k.resets or t.lowest < k.seen_version)) then update set
-      balance = t.after, version = t.highest, resets = t.resets, read_at = clock_timestamp(),
+        and (t.after <> k.balance or t.lowest < k.seen_version)) then update set
+      balance = t.after, version = t.highest, read_at = clock_timestamp(),
+      resets = case when t.highest > k.version then t.resets else k.resets end,
       seen_version = least(k.seen_version, t.lowest),
       seen_before = case when k.seen_version <= t.lowest then k.seen_before else t.before end
     returning t.currency,

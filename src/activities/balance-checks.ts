@@ -35,9 +35,9 @@ import { retryBadItems } from './balance-bad-items.js';
 import { applyJournalPage, type BalancePage, journalOf, type PageAhead } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
-/** What one step of a check came to; `null` where there is no step to take now. */
+/** What one step of a check came to; `null` where there is no step to take now. `overtaken`: another worker took it. */
 export type BalanceStep =
-  | { readonly kind: 'begun' }
+  | { readonly kind: 'begun' | 'overtaken' }
   | { readonly kind: 'page'; readonly page: BalancePage }
   | { readonly kind: 'ended'; readonly result: BalanceCheckResult };
 
@@ -57,28 +57,37 @@ export async function takeBalanceStep(
   if (check === null) {
     if (source.nextCheckAt > new Date()) return null;
     await retryBadItems(deps, key, source.id);
-    await begin(deps, key, source.baseCursor === null ? 'first_load' : (source.asked ?? 'timer'));
-    return { kind: 'begun' };
+    return begin(deps, key, source);
   }
   const position = await readCursor(db, journalOf(key));
   const { cursor, minCursor } = check.snapshot;
   if (source.baseCursor === null || position === null) return rebase(deps, key, check);
   if (compareCursors(position, minCursor) < 0) return rebase(deps, key, check);
-  if (compareCursors(position, cursor) >= 0) return compare(deps, key, check);
+  if (compareCursors(position, cursor) >= 0) return compare(deps, key, { check, isRead: true });
   const page = await applyJournalPage(deps, key, { check, position, ahead });
   if (page.next === 'too_old') return rebase(deps, key, check);
-  return page.next === 'caught_up' ? compare(deps, key, check) : { kind: 'page', page };
+  if (page.next === 'more') return { kind: 'page', page };
+  return compare(deps, key, { check, isRead: page.next === 'caught_up' });
 }
 
-async function begin(deps: ActivityDeps, key: BalanceSourceKey, trigger: BalanceCheckTrigger): Promise<void> {
+async function begin(deps: ActivityDeps, key: BalanceSourceKey, was: BalanceSource): Promise<BalanceStep> {
   const traceId = newTraceId();
+  const trigger: BalanceCheckTrigger = was.baseCursor === null ? 'first_load' : (was.asked ?? 'timer');
   const snapshot = await readSnapshot(deps, key, traceId);
-  await retrying(() =>
-    inTransaction(deps.pool, async (tx) => {
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
       const source = await lockBalanceSource(tx, key);
+      // Another check has ended meanwhile: this snapshot may be older than our position.
+      if (source.baseNumber !== was.baseNumber || source.nextCheckAt > new Date()) return { kind: 'overtaken' };
       await beginBalanceCheck(tx, { sourceId: source.id, trigger, snapshot, traceId });
+      return { kind: 'begun' };
     }),
   );
+}
+
+/** Whether it is still this check that is open; another worker may have ended it. Under the source's lock. */
+async function isOpen(tx: Tx, source: BalanceSource, check: OpenBalanceCheck): Promise<boolean> {
+  return (await findOpenCheck(tx, source.id))?.id === check.id;
 }
 
 function readSnapshot(deps: ActivityDeps, key: BalanceSourceKey, traceId: string): Promise<BalanceSnapshot> {
@@ -91,16 +100,17 @@ function readSnapshot(deps: ActivityDeps, key: BalanceSourceKey, traceId: string
  */
 async function rebase(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBalanceCheck): Promise<BalanceStep> {
   const snapshot = await readSnapshot(deps, key, check.traceId);
-  await retrying(() =>
-    inTransaction(deps.pool, async (tx) => {
+  return retrying(() =>
+    inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
       const source = await lockBalanceSource(tx, key);
+      if (!(await isOpen(tx, source, check))) return { kind: 'overtaken' };
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       await settleOn(tx, { key, source, snapshot, isReset: true });
       await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
       await resolveAlert(tx, differenceKey(key));
+      return { kind: 'ended', result: 'rebased' };
     }),
   );
-  return { kind: 'ended', result: 'rebased' };
 }
 
 /**
@@ -115,7 +125,7 @@ async function rebaseAsDecided(deps: ActivityDeps, key: BalanceSourceKey): Promi
       const seen = await findBalanceSource(tx, balanceSourceKey(key));
       const [decision] = seen ? await openDecisions(tx, { type: 'balance_source', ids: [seen.key] }) : [];
       // Another worker has applied it behind that lock.
-      if (!seen || !decision) return { kind: 'begun' };
+      if (!seen || !decision) return { kind: 'overtaken' };
       const traceId = decision.traceId ?? newTraceId();
       if (!hashSeenBalances(seen).equals(decision.seenHash)) {
         await closeDecision(tx, decision, { outcome: 'void', detail: 'what was seen has changed', traceId });
@@ -133,17 +143,25 @@ async function rebaseAsDecided(deps: ActivityDeps, key: BalanceSourceKey): Promi
   );
 }
 
-/** Our sum at the snapshot's position against what it states. */
-async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBalanceCheck): Promise<BalanceStep> {
+/**
+ * Our sum against what the snapshot states. `isRead`: the journal was read up to it; else what lies between is still to
+ * be read, whatever the sums say, and the position stays.
+ */
+async function compare(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  { check, isRead }: { check: OpenBalanceCheck; isRead: boolean },
+): Promise<BalanceStep> {
   const { snapshot } = check;
   const result = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
       const source = await lockBalanceSource(tx, key);
-      // Another worker has ended it: what our sums rest on now may be newer than this snapshot.
-      if ((await findOpenCheck(tx, source.id))?.id !== check.id) return null;
+      if (!(await isOpen(tx, source, check))) return null;
       const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
       if (differing.length > 0) return differs(deps, tx, { key, source, check, differing });
-      await settleOn(tx, { key, source, snapshot, isReset: false });
+      if (isRead) await settleOn(tx, { key, source, snapshot, isReset: false });
+      else await stateBalances(tx, source.id, snapshot.currencies);
+      await noteDifferences(tx, source.id, []);
       const word = check.currencies.length === 0 ? ('equal' as const) : ('healed' as const);
       const ending = { key, source, check, differing: check.currencies };
       await end(deps, tx, { ...ending, result: word, differences: 0, action: lastOf(check) });
@@ -151,7 +169,7 @@ async function compare(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBal
       return word;
     }),
   );
-  return result === null ? { kind: 'begun' } : { kind: 'ended', result };
+  return result === null ? { kind: 'overtaken' } : { kind: 'ended', result };
 }
 
 interface Ending {

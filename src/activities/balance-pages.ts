@@ -26,8 +26,11 @@ type Page = Extract<PertChanges, { readonly tooOld: false }>;
 export interface BalancePage extends Mirrored {
   readonly items: number;
   readonly bad: number;
-  /** `caught_up`: no page leads further towards the snapshot; `too_old`: the journal does not reach back so far. */
-  readonly next: 'more' | 'caught_up' | 'too_old';
+  /**
+   * `caught_up`: nothing lies between our position and the snapshot; `stuck`: something may, and the page did not say
+   * where it goes on; `too_old`: the journal does not reach back so far.
+   */
+  readonly next: 'more' | 'caught_up' | 'stuck' | 'too_old';
 }
 
 /** The page after the one that is being applied, read meanwhile: entries of a journal never change. */
@@ -52,15 +55,16 @@ export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey
   if (read === 'too_old') return { ...NOTHING, next: 'too_old' };
   if (read === null) return { ...NOTHING, next: 'caught_up' };
   const { page, limit } = read;
-  const cursor = page.nextCursor === position ? null : page.nextCursor;
+  const { cursor, isBack, isStuck } = whereItLeads(page, { position, limit });
   const good = page.items.flatMap((item) => (item.ok ? [item.transaction] : []));
   const bad = page.items.flatMap((item) => (item.ok ? [] : [item]));
   const applied = await retrying(() =>
     inTransaction(deps.pool, async (tx) => {
+      // First of all, as everywhere: who takes these locks in another order meets a reset in a deadlock.
+      const source = await lockBalanceSource(tx, key);
       // Another reader has moved the position meanwhile: this page is thrown away.
       if (!(await lockCursor(tx, journalOf(key), position))) return null;
-      const source = await lockBalanceSource(tx, key);
-      const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: true }, good);
+      const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: !isBack }, good);
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
       await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
@@ -68,7 +72,21 @@ export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey
     }),
   );
   if (applied === null) return { ...NOTHING, next: 'more' };
-  return { ...applied, items: page.items.length, bad: bad.length, next: cursor === null ? 'caught_up' : 'more' };
+  const next = cursor !== null ? 'more' : isStuck ? 'stuck' : 'caught_up';
+  return { ...applied, items: page.items.length, bad: bad.length, next };
+}
+
+/**
+ * `cursor`: the next position; null keeps the old one. One that does not lead on may be that of the page before
+ * (`isBack`): what it holds may be in our sums already, so it is shown and never counted.
+ */
+function whereItLeads(
+  { nextCursor, items, hasMore }: Page,
+  { position, limit }: { position: string; limit: number },
+): { cursor: string | null; isBack: boolean; isStuck: boolean } {
+  if (nextCursor === null) return { cursor: null, isBack: false, isStuck: hasMore || items.length >= limit };
+  if (compareCursors(nextCursor, position) > 0) return { cursor: nextCursor, isBack: false, isStuck: false };
+  return { cursor: null, isBack: true, isStuck: items.length > 0 };
 }
 
 interface Reading {

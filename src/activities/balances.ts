@@ -1,6 +1,7 @@
 import type { BalanceDrain, BalanceSyncInput, BalanceTurn } from '../contracts/balance-messages.js';
-import { readBalanceSource } from '../db/balance-mirror.js';
-import { queriesOf } from '../db/transaction.js';
+import { lockBalanceSource, postponeBalanceCheck, readBalanceSource } from '../db/balance-mirror.js';
+import { inTransaction, queriesOf } from '../db/transaction.js';
+import { ProviderError } from '../providers/errors.js';
 import { failBalanceCheck, takeBalanceStep } from './balance-checks.js';
 import { drainTold } from './balance-drain.js';
 import type { PageAhead } from './balance-pages.js';
@@ -16,7 +17,9 @@ export function createBalanceActivities(deps: ActivityDeps) {
       const turn = { pages: 0, items: 0, moved: 0, bad: 0, result: null as BalanceTurn['result'] };
       const ahead: PageAhead = {};
       for (const until = Date.now() + deps.config.SVERKA_PAGE_TURN; Date.now() < until; ) {
-        const step = await takeBalanceStep(deps, input, ahead);
+        const step = await takeBalanceStep(deps, input, ahead).catch((error: unknown) =>
+          waitAsTold(deps, input, error),
+        );
         if (step === null) return { ...turn, waitMs: await untilNextCheck(deps, input) };
         if (step.kind === 'ended') return { ...turn, result: step.result, waitMs: await untilNextCheck(deps, input) };
         if (step.kind !== 'page') continue;
@@ -47,6 +50,17 @@ export function createBalanceActivities(deps: ActivityDeps) {
       return { waitMs: await untilNextCheck(deps, input) };
     },
   };
+}
+
+/** A provider who says when to ask again (429) is not asked before; the check stays open. Null: nothing to do now. */
+async function waitAsTold(deps: ActivityDeps, input: BalanceSyncInput, error: unknown): Promise<null> {
+  if (!(error instanceof ProviderError) || error.kind !== 'rate_limited' || error.retryAfterMs === null) throw error;
+  const waitMs = error.retryAfterMs;
+  await inTransaction(deps.pool, async (tx) => {
+    const { id: sourceId } = await lockBalanceSource(tx, input);
+    await postponeBalanceCheck(tx, { sourceId, waitMs });
+  });
+  return null;
 }
 
 async function untilNextCheck({ pool }: ActivityDeps, input: BalanceSyncInput): Promise<number> {

@@ -189,6 +189,18 @@ export async function askBalanceCheck(
   await tx.query(`select sverka.ask_balance_check($1, $2, ${within})`, [of.sourceId, of.why, of.withinMs]);
 }
 
+/** It is not gone on with before so many milliseconds. Under the source's lock. */
+export async function postponeBalanceCheck(
+  tx: Tx,
+  { sourceId, waitMs }: { readonly sourceId: number; readonly waitMs: number },
+): Promise<void> {
+  await tx.query(
+    `update sverka.balance_source
+       set next_check_at = greatest(next_check_at, clock_timestamp() + $2 * interval '1 millisecond') where id = $1`,
+    [sourceId, waitMs],
+  );
+}
+
 /** An item of the journal that could not be read. */
 export interface BadBalanceItem {
   readonly id: string | null;

@@ -163,7 +163,7 @@ async function playBatch(tally: Tally, { flow, points, world, mode, play }: Batc
     await withWorker(world, () => within(FINISH_WITHIN_MS, subjects.finish())).catch(() => undefined);
     return error instanceof Error ? error.message : String(error);
   }
-  const found = [...(await findViolations(world, flow)), ...(await findRepeats(world, subjects))];
+  const found = [...(await findViolations(world, flow)), ...(await findRepeats(world, flow, subjects))];
   tally.violations.push(...found.map((what) => ({ what: `${mode}: ${what}`, repeat })));
   return null;
 }

@@ -3,6 +3,7 @@ import { eachAtOnce } from './each-at-once.js';
 import type { Flow } from './flow.js';
 import { findViolations } from './invariants.js';
 import { DATABASE_FAULTS } from './planted-in-database.js';
+import { BALANCE_FAULTS } from './planted-on-balances.js';
 import { CARD_FAULTS } from './planted-on-cards.js';
 import { WORKER_FAULTS } from './planted-scenes.js';
 
@@ -30,7 +31,8 @@ export async function runControls(
   { quick, atOnce, say }: { quick: boolean; atOnce: number; say: (line: string) => void },
 ): Promise<ControlResult[]> {
   // Scenes of a worker take a process each.
-  const controls = [...DATABASE_FAULTS, ...CARD_FAULTS, ...(quick ? WORKER_FAULTS.slice(0, 1) : WORKER_FAULTS)];
+  const some = quick ? WORKER_FAULTS.slice(0, 1) : WORKER_FAULTS;
+  const controls = [...DATABASE_FAULTS, ...CARD_FAULTS, ...BALANCE_FAULTS, ...some];
   const results = new Map<string, string | null>();
   const missed: Control[] = [];
   await eachAtOnce(controls, atOnce, async (control) => {
@@ -49,7 +51,8 @@ export async function runControls(
 }
 
 async function playControl(control: Control, bundlePath: string): Promise<{ caught: string | null; line: string }> {
-  const world = await openWorkerWorld();
+  const { settings = {}, pert = false } = control.flow;
+  const world = await openWorkerWorld({ settings, pert });
   try {
     await control.play(world, bundlePath);
     const found = await findViolations(world, control.flow);

@@ -20,6 +20,8 @@ export interface Flow {
   readonly atOnce: number;
   /** Settings of src/config.ts that it needs. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Whether its world has a provider of balances. */
+  readonly pert?: true;
   /** Makes `count` new subjects, up to the moment at which the worker is needed. */
   arrange(world: WorkerWorld, count: number): Promise<Subjects>;
   /** What the provider says must be: a line for each fact. */

@@ -1,5 +1,6 @@
 import type { Flow } from './flow.js';
 import { addressFlow } from './flows/address-flow.js';
+import { balanceDrainFlow, balanceFlow, balanceRebaseFlow } from './flows/balance-flow.js';
 import { cardChangeFlow, cardFreezeFlow } from './flows/card-change-flow.js';
 import { cardLoadFlow } from './flows/card-load-flow.js';
 import { cardLostFlow } from './flows/card-lost-flow.js';
@@ -43,4 +44,7 @@ export const FLOWS: readonly Flow[] = [
   sweepFlow,
   sweepEndFlow,
   deadLetterFlow,
+  balanceFlow,
+  balanceRebaseFlow,
+  balanceDrainFlow,
 ];

@@ -29,15 +29,25 @@ export async function findViolations(world: WorkerWorld, flow: Pick<Flow, 'truth
   ];
 }
 
-/** The same work once more: not one row may come of it. */
-export async function findRepeats(world: WorkerWorld, subjects: Pick<Subjects, 'again'>): Promise<string[]> {
-  const before = await countMoneyRows(world.owner);
+/** The same work once more: not one row may come of it, and what we have stays as it is. */
+export async function findRepeats(
+  world: WorkerWorld,
+  flow: Pick<Flow, 'ours'>,
+  subjects: Pick<Subjects, 'again'>,
+): Promise<string[]> {
+  const [before, had] = [await countMoneyRows(world.owner), await flow.ours(world)];
   await subjects.again();
   const after = await countMoneyRows(world.owner);
-  return Object.entries(after).flatMap(([name, count]) => {
+  const have = await flow.ours(world);
+  const rows = Object.entries(after).flatMap(([name, count]) => {
     const known = Object.entries(before).find(([other]) => other === name)?.[1] ?? 0;
     return count === known ? [] : [`a second run made ${count - known} ${name}`];
   });
+  return [
+    ...rows,
+    ...beyond(have, had).map((line) => `only after a second run: ${line}`),
+    ...beyond(had, have).map((line) => `only before a second run: ${line}`),
+  ];
 }
 
 /** What the provider says and we have not as often, and what we have and he does not say as often. */

@@ -94,7 +94,7 @@ export async function runKills(options: KillOptions): Promise<Tally> {
     if (tally.ambiguous === 0) tally.voids.push({ what: 'no commit was in doubt', repeat });
     await settle(world, load);
     await worker.stop();
-    const found = [...(await findViolations(world, ALL)), ...(await findRepeats(world, readAll(world)))];
+    const found = [...(await findViolations(world, ALL)), ...(await findRepeats(world, ALL, readAll(world)))];
     tally.violations.push(...found.map((what) => ({ what, repeat })));
   } catch (error) {
     tally.violations.push({ what: error instanceof Error ? error.message : String(error), repeat });

@@ -77,17 +77,8 @@ export const DATABASE_FAULTS: readonly Control[] = [
   ),
 ];
 
-type Plant = (world: WorkerWorld, subjects: Subjects) => Promise<void>;
-
-function control(name: string, plant: Plant): Control {
-  return planted(name, depositFlow, plant);
-}
-
-function cardControl(name: string, plant: Plant): Control {
-  return planted(name, issuanceFlow, plant);
-}
-
-function planted(name: string, flow: Flow, plant: Plant): Control {
+/** A fault that is planted after two subjects of the flow have gone well. */
+export function planted(name: string, flow: Flow, plant: Plant): Control {
   return {
     name,
     flow,
@@ -102,6 +93,16 @@ function planted(name: string, flow: Flow, plant: Plant): Control {
       await plant(world, subjects);
     },
   };
+}
+
+type Plant = (world: WorkerWorld, subjects: Subjects) => Promise<void>;
+
+function control(name: string, plant: Plant): Control {
+  return planted(name, depositFlow, plant);
+}
+
+function cardControl(name: string, plant: Plant): Control {
+  return planted(name, issuanceFlow, plant);
 }
 
 /** The states as in a backup of before; the journal stays. */

@@ -22,7 +22,7 @@ const QUICK_ZOMBIE = 'deposit';
 /** Left out with `--quick`, unless named: their activities are those of other flows, or a statement or two. */
 const NOT_QUICK: readonly string[] = [
   ...['issuance-async', 'issuance-declined', 'issuance-decision', 'issuance-link'],
-  ...['card-freeze', 'card-lost'],
+  ...['card-freeze', 'card-lost', 'balance-rebase', 'balance-drain'],
 ];
 
 const options = readDrillOptions(process.argv.slice(2));
@@ -80,7 +80,7 @@ async function drillFlows(flows: readonly Flow[], how: DrillOptions, bundlePath:
 }
 
 async function drillFlow(flow: Flow, how: DrillOptions, bundlePath: string): Promise<Tally> {
-  const world = await openWorkerWorld({ settings: flow.settings ?? {} });
+  const world = await openWorkerWorld({ settings: flow.settings ?? {}, pert: flow.pert ?? false });
   try {
     const stride = how.quick ? QUICK_STRIDE : 1;
     const zombies = !how.quick || flow.name === QUICK_ZOMBIE;

@@ -7,6 +7,7 @@ export function oneAccount(deps: ActivityDeps): ActivityDeps {
     ...deps,
     custody: ({ book }) => deps.custody({ book, account: 'main-live' }),
     issuer: ({ book }) => deps.issuer({ book, account: 'main-live' }),
+    pert: ({ book }) => deps.pert({ book, account: 'pert-main' }),
   };
 }
 

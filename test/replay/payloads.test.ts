@@ -22,7 +22,7 @@ const MEMBERS = [
   // Minor units, as text.
   ...['load', 'amount'],
   // Times and spans.
-  ...['absentMs', 'absentSince', 'beganAt', 'waitMs'],
+  ...['absentMs', 'absentSince', 'beganAt', 'checkMs', 'waitMs'],
   // Counts and answers.
   ...[
     'changed',
@@ -38,6 +38,7 @@ const MEMBERS = [
     'needsOperator',
   ],
   ...['pages', 'tries', 'unmatched', 'unreadable', 'generation', 'read', 'told'],
+  ...['bad', 'moved', 'nudged', 'result', 'stale'],
   // Parts, and the one sentence: what a refusal says to the merchant, in our own words.
   ...['closed', 'request', 'refusal', 'resource', 'detail', 'accepted', 'resumed', 'seen'],
 ];

@@ -11,6 +11,8 @@ import { installRuntime } from '../support/worker-world.js';
 const FOLDER = join(REPOSITORY, 'test/replay/histories');
 const NAMES = readdirSync(FOLDER).map((file) => file.replace(/\.json$/, ''));
 
+const REFUSED = 'DeterminismViolationError';
+
 type Events = RecordedHistory['history']['events'];
 
 beforeAll(installRuntime);
@@ -35,6 +37,7 @@ test('there is a history of every workflow', () => {
     return (started as { workflowType: { name: string } }).workflowType.name;
   });
   expect([...new Set(types)].sort()).toEqual([
+    'balanceSync',
     'cardChange',
     'cardLoad',
     'deposit',
@@ -60,6 +63,8 @@ test.each([
   ['issuance-found', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['issuance-continues', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['issuance-continued', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['balance-first-load', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
+  ['balance-check-failed', ['UPSERT_WORKFLOW_SEARCH_ATTRIBUTES', 'TIMER_STARTED']],
   ['deposit-parked-open', ['ACTIVITY_TASK_SCHEDULED', 'TIMER_STARTED']],
 ] as const)('%s with its commands in another order is refused', async (name, [first, second]) => {
   const recorded = load(name);
@@ -107,6 +112,31 @@ test('a run that goes on in a fresh one at another step is refused by what was d
   ]);
   expect(await replay(load('issuance-continues'), mutant.path)).toBe('DeterminismViolationError');
   expect(await replay(load('issuance-continued'), mutant.path)).toBeNull();
+  mutant.remove();
+});
+
+test('a mirror whose drain waits for its check is refused by what was done then', async () => {
+  const mutant = await bundleMutant([
+    {
+      file: 'balance-sync.ts',
+      from: 'if (!checking && Date.now() >= checkAt) void check();',
+      to: 'if (!checking && Date.now() >= checkAt) await check();',
+    },
+  ]);
+  // The run that was continued has drained nothing yet.
+  const mirrors = NAMES.filter((each) => /^balance-(?!continued)/.test(each));
+  expect(mirrors).toHaveLength(5);
+  for (const name of mirrors) expect([name, await replay(load(name), mutant.path)]).toEqual([name, REFUSED]);
+  expect(await replay(load('deposit-final'), mutant.path)).toBeNull();
+  mutant.remove();
+});
+
+test('a mirror that goes on in a fresh run at another event is refused by what was done then', async () => {
+  const mutant = await bundleMutant([
+    { file: 'run-length.ts', from: 'const EVENTS_PER_RUN = 400;', to: 'const EVENTS_PER_RUN = 300;' },
+  ]);
+  expect(await replay(load('balance-continues'), mutant.path)).toBe(REFUSED);
+  expect(await replay(load('balance-continued'), mutant.path)).toBeNull();
   mutant.remove();
 });
 

@@ -41,8 +41,11 @@ export interface BalanceWorld {
   close(): Promise<void>;
 }
 
-export async function openBalanceWorld(settings: Readonly<Record<string, string>> = {}): Promise<BalanceWorld> {
-  const [database, pert] = await Promise.all([openTestDatabase(), startSimulatedPert()]);
+export async function openBalanceWorld(
+  settings: Readonly<Record<string, string>> = {},
+  provider: Parameters<typeof startSimulatedPert>[0] = {},
+): Promise<BalanceWorld> {
+  const [database, pert] = await Promise.all([openTestDatabase(), startSimulatedPert(provider)]);
   const config = loadConfig({
     DATABASE_URL: database.urlFor('worker'),
     SVERKA_LIVE_PERT_URL: pert.url,

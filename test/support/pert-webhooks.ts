@@ -21,7 +21,11 @@ export async function heardWebhooks(pert: SimulatedPert): Promise<ToldWebhook[]>
 }
 
 /** Stores them by the relay's door, as its own reader names them. */
-export async function storeWebhooks(tx: Tx, told: readonly ToldWebhook[]): Promise<void> {
+export async function storeWebhooks(
+  tx: Tx,
+  told: readonly ToldWebhook[],
+  { account } = { account: 'pert-main' },
+): Promise<void> {
   if (told.length === 0) return;
   await acceptDeliveries(
     tx,
@@ -29,7 +33,7 @@ export async function storeWebhooks(tx: Tx, told: readonly ToldWebhook[]): Promi
       const named = namePertSubject(body, new Headers({ 'x-webhook-event-id': deliveryId }));
       if ('parked' in named) throw new Error(`A webhook of the simulator is parked: ${named.parked}`);
       return {
-        ...{ provider: 'pert', endpoint: 'pert-main', book: 'live', deliveryId, body, parkedReason: null },
+        ...{ provider: 'pert', endpoint: account, book: 'live', deliveryId, body, parkedReason: null },
         ...{ eventType: named.eventType, subject: named.subject, traceId: newTraceId() },
         bodyHash: createHash('sha256').update(body).digest(),
       };

@@ -4,6 +4,7 @@ import { requestDepositAddress } from '../../src/client/deposit-addresses.js';
 import { nudgeDeposit } from '../../src/client/deposits.js';
 import { depositAddressWorkflowId, depositWorkflowId } from '../../src/contracts/ids.js';
 import type { DepositAddressInput } from '../../src/contracts/messages.js';
+import { playBalances, playBalancesContinued } from './balance-recorder.js';
 import { playCards } from './card-recorder.js';
 import { playContinued, playIssuances, type RunOf } from './issuance-recorder.js';
 import { eventually } from './simulated-custody.js';
@@ -20,6 +21,11 @@ export interface RecordedHistory {
 }
 
 const WITHIN_MS = 10_000;
+const SETTINGS = {
+  SVERKA_DEPOSIT_POLL_INTERVAL: '1s',
+  SVERKA_BALANCE_CHECK_INTERVAL: '1h',
+  SVERKA_BALANCE_RECHECK_INTERVAL: '200ms',
+};
 
 /**
  * Runs each flow once against real servers and answers its history by name, as it stands in Temporal: one per workflow
@@ -29,8 +35,11 @@ export async function recordHistories(
   settings: Readonly<Record<string, string>> = {},
   { long = false }: { long?: boolean } = {},
 ): Promise<ReadonlyMap<string, RecordedHistory>> {
-  const world = await openWorkerWorld({ settings: { SVERKA_DEPOSIT_POLL_INTERVAL: '1s', ...settings } });
-  const worker = await world.startWorker();
+  const world = await openWorkerWorld({ settings: { ...SETTINGS, ...settings }, pert: true });
+  const worker = await world.startWorker({
+    // Each path of the mirror has an account of its own; all are that of the simulator.
+    deps: (deps) => ({ ...deps, pert: ({ book }) => deps.pert({ book, account: 'pert-main' }) }),
+  });
   try {
     const ids: Record<string, string | RunOf> = {
       ...(await playDeposits(world)),
@@ -39,7 +48,8 @@ export async function recordHistories(
       ...(await playCards(world)),
       ...(await playWithdrawals(world)),
       ...(await playStanding(world)),
-      ...(long ? await playContinued(world) : {}),
+      ...(await playBalances(world)),
+      ...(long ? { ...(await playContinued(world)), ...(await playBalancesContinued(world)) } : {}),
     };
     const recorded = await Promise.all(
       Object.entries(ids).map(async ([name, of]) => [name, await record(world, of)] as const),

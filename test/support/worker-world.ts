@@ -19,6 +19,7 @@ import { createProviders, type Providers } from '../../src/providers/create-prov
 import { silentLog } from '../../src/telemetry/log.js';
 import { createWorkers } from '../../src/temporal-workers.js';
 import { type SimulatedCustody, startSimulatedCustody, TEST_SECRET } from './simulated-custody.js';
+import { type SimulatedPert, startSimulatedPert } from './simulated-pert.js';
 import { openTestDatabase, type TestDatabase } from './test-database.js';
 import { testKeyring } from './test-keyring.js';
 import { testTemporal, uniqueTaskQueue } from './test-temporal.js';
@@ -32,6 +33,8 @@ export interface WorkerWorld {
   readonly tx: Tx;
   readonly custody: SimulatedCustody;
   readonly issuer: WorldIssuer;
+  /** A provider of balances, where one was asked for. */
+  readonly pert: SimulatedPert | null;
   readonly temporal: Temporal;
   readonly config: Config;
   /** What a process of ours would be given. */
@@ -75,14 +78,22 @@ const SETTINGS = {
   SVERKA_STICKY_TIMEOUT: '500ms',
 } as const;
 
-/** Opens a world of its own on the run's Temporal. `settings` are names of `src/config.ts`. */
-export async function openWorkerWorld(
-  options: { settings?: Readonly<Record<string, string>>; namespace?: string; address?: string } = {},
-): Promise<WorkerWorld> {
-  const [database, custody, issuer] = await Promise.all([
+export interface WorldOptions {
+  /** Names of `src/config.ts`. */
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly namespace?: string;
+  readonly address?: string;
+  /** With a provider of balances, whose account `pert-main` is mirrored. */
+  readonly pert?: boolean;
+}
+
+/** Opens a world of its own on the run's Temporal. */
+export async function openWorkerWorld(options: WorldOptions = {}): Promise<WorkerWorld> {
+  const [database, custody, issuer, pert] = await Promise.all([
     openTestDatabase(),
     startSimulatedCustody(),
     startWorldIssuer(),
+    options.pert === true ? startSimulatedPert() : null,
   ]);
   const { address, namespace } = testTemporal();
   const env = {
@@ -93,6 +104,7 @@ export async function openWorkerWorld(
     SVERKA_TASK_QUEUE: uniqueTaskQueue(),
     ...custodySettings(custody.url),
     ...issuer.settings,
+    ...(pert === null ? {} : pertSettings(pert.url)),
     SVERKA_KEYRING_FILE: testKeyring().file,
     ...options.settings,
   };
@@ -125,6 +137,7 @@ export async function openWorkerWorld(
     tx: queriesOf(owner),
     custody,
     issuer,
+    pert,
     temporal,
     config,
     env,
@@ -139,7 +152,7 @@ export async function openWorkerWorld(
       await native?.close();
       await temporal.connection.close();
       await Promise.all([providers.close(), pool.end(), owner.end()]);
-      await Promise.all([database.close(), custody.close(), issuer.close()]);
+      await Promise.all([database.close(), custody.close(), issuer.close(), pert?.close()]);
     },
   };
   return world;
@@ -169,6 +182,14 @@ function custodySettings(url: string): Record<string, string> {
     SVERKA_TEST_CUSTODY_URL: url,
     SVERKA_TEST_CUSTODY_API_KEY: 'test-key',
     SVERKA_TEST_CUSTODY_WEBHOOK_SECRETS: `other ${TEST_SECRET}`,
+  };
+}
+
+function pertSettings(url: string): Record<string, string> {
+  return {
+    SVERKA_LIVE_PERT_URL: url,
+    SVERKA_LIVE_PERT_API_KEY: 'live-key',
+    SVERKA_LIVE_PERT_WEBHOOK_SECRETS: TEST_SECRET,
   };
 }
 
