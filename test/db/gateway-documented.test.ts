@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import { PROBLEMS, type ProblemCode, problemSchema } from '../../src/contracts/problems.js';
+import { newId } from '../../src/db/new-id.js';
 import { leg } from '../../src/domain/journal.js';
 import { buildOpenApi } from '../../src/http/gateway/openapi.js';
 import { ANSWER_HEADERS } from '../../src/http/gateway/openapi-headers.js';
@@ -49,7 +50,15 @@ async function prepareObjects(): Promise<Record<string, string>> {
   const { card, load } = await makeCard(tx, { merchantId, cardholder });
   const purse = await openPurse(owner, { merchantId, asset: 'USD' });
   const [posted] = await postNow(owner, movement([leg(purse.clearing, -100n), leg(purse.wallet, 100n)]));
+  const balanceCheck = newId('balanceCheck');
+  await owner.query(`select sverka.assign_balance_source('live', 'pert', 'pert-main', $1)`, [merchantId]);
+  await owner.query(
+    `insert into sverka.balance_check (id, source_id, trigger, result, finished_at)
+     select $1, s.id, 'timer', 'equal', now() from sverka.balance_source s`,
+    [balanceCheck],
+  );
   return {
+    getBalanceCheck: balanceCheck,
     getDepositAddress: address,
     getDeposit: deposit,
     getRequest: request,

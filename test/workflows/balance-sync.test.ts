@@ -2,6 +2,7 @@ import { nudgeBalances } from '../../src/client/balances.js';
 import { balanceSyncWorkflowId } from '../../src/contracts/ids.js';
 import { SOURCE } from '../support/balance-world.js';
 import { clearPayloads } from '../support/clear-texts.js';
+import { decideAs, makePerson, outcomeOf } from '../support/decisions.js';
 import { storePertWebhooks } from '../support/pert-webhooks.js';
 import { eventually, TEST_SECRET } from '../support/simulated-custody.js';
 import { type SimulatedPert, startSimulatedPert } from '../support/simulated-pert.js';
@@ -80,6 +81,24 @@ test('goes on while the provider is away: what was told is applied, the check fa
   await eventually(async () => (await balanceOf('b')) === '13');
 });
 
+test('begins anew as a person has decided, and goes on from there', async () => {
+  const userId = await makePerson(world.owner, 'operator');
+  const decision = { type: 'balance_source', id: 'live:pert:pert-main', choice: 'rebase', userId } as const;
+  // A difference that comes or goes between look and click makes it void, and the next look decides.
+  await eventually(async () => {
+    const id = await decideAs(world.owner, decision);
+    await nudgeBalances(world.temporal, SOURCE);
+    await eventually(async () => (await outcomeOf(world.owner, id)) !== null);
+    return (await outcomeOf(world.owner, id)) === 'applied: rebase';
+  });
+  const { rowCount } = await world.owner.query(
+    `select from sverka.balance_check where result = 'rebased' and trigger = 'operator'`,
+  );
+  expect(rowCount).toBe(1);
+  await move('1');
+  await eventually(async () => (await balanceOf('b')) === '14');
+});
+
 test('the run goes on in a fresh one, and its history holds neither bodies nor balances', async () => {
   const handle = world.temporal.client.workflow.getHandle(balanceSyncWorkflowId(SOURCE));
   for (let n = 0; n < 130; n += 1) {
@@ -93,7 +112,7 @@ test('the run goes on in a fresh one, and its history holds neither bodies nor b
   expect(MEMBERS).toEqual(expect.arrayContaining([...members]));
   expect(members).toContain('items');
   await move('1');
-  await eventually(async () => (await balanceOf('b')) === '14');
+  await eventually(async () => (await balanceOf('b')) === '15');
 });
 
 function isRecord(value: unknown): value is object {

@@ -111,7 +111,8 @@ async function show(call: SignedCall<ConsoleDeps>, pending: Pending, problem: De
 }
 
 function listHref(list: string, source: BalanceSourceRecord, more: Readonly<Record<string, string>> = {}): string {
-  return `/operator/balances${list}?${new URLSearchParams({ source: source.account, book: source.book, ...more }).toString()}`;
+  const query = new URLSearchParams({ source: source.account, book: source.book, ...more });
+  return `/operator/balances${list}?${query.toString()}`;
 }
 
 function factsOf(view: View, record: BalanceSourceRecord, { conflicts }: BalanceTroubles): Subject['facts'] {
