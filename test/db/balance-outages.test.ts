@@ -24,10 +24,14 @@ beforeEach(async () => {
   await world.check();
 });
 afterEach(async () => {
-  // A mirror never posts.
-  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+  await nothingIsPosted();
   await world.close();
 });
+
+/** A mirror never posts. */
+async function nothingIsPosted(): Promise<void> {
+  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+}
 
 const move = (more: object) => world.move({ currency: 'USDT', webhooks: false, ...more });
 

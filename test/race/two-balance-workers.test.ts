@@ -20,10 +20,14 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   await Promise.all(pools.splice(0).map((pool) => pool.end()));
-  // A mirror never posts.
-  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+  await nothingIsPosted();
   await world.close();
 });
+
+/** A mirror never posts. */
+async function nothingIsPosted(): Promise<void> {
+  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+}
 
 /** Another worker: connections of its own. */
 function otherWorker() {
@@ -139,12 +143,12 @@ test('two workers from a snapshot to its end, and webhooks that land meanwhile, 
       await world.deliver(some.toReversed());
     }
   };
-  let isOver = false;
-  const moved = moving().finally(() => (isOver = true));
+  const ends = { isOver: false };
+  const moved = moving().finally(() => (ends.isOver = true));
   const workers = [world.deps, otherWorker()].map(createBalanceActivities);
   // A worker that waited in vain for a lock is tried again, as by Temporal.
   const again = async (work: () => Promise<unknown>) => {
-    while (!isOver) await work().catch(() => undefined);
+    while (!ends.isOver) await work().catch(() => undefined);
   };
   await Promise.all([
     moved,

@@ -43,10 +43,14 @@ afterEach(async () => {
 afterAll(async () => {
   await world.temporal.client.workflow.getHandle(balanceSyncWorkflowId(SOURCE)).terminate('the test is over');
   await worker.stop();
-  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+  await nothingIsPosted();
   await world.close();
 });
 
+/** A mirror never posts. */
+async function nothingIsPosted(): Promise<void> {
+  expect((await countMoneyRows(world.owner)).movements).toBe(0);
+}
 const move = (body: object) => pert.drive('POST', '/_sim/transactions', { currency: 'USDT', webhooks: false, ...body });
 const fault = async (body: object) => (await pert.drive('POST', '/_sim/faults', body)).id;
 async function faults(): Promise<{ id: string; hits: number }[]> {

@@ -25,9 +25,9 @@ export const balanceFlow: Flow = flowOf('balance', 'pageBalances', PAGED);
 /** A check that finds the journal no longer reaches back so far: a fresh snapshot is the truth. */
 export const balanceRebaseFlow: Flow = flowOf('balance-rebase', 'pageBalances', { ...PAGED, keep: 100 });
 
-/** What webhooks have told, more than one transaction applies at once; no check is due. */
+/** What webhooks have told; no check is due. */
 export const balanceDrainFlow: Flow = flowOf('balance-drain', 'databaseDrainBalances', {
-  ...{ silent: 0, told: 510, waiting: true, keep: null, due: false },
+  ...{ silent: 0, told: 40, waiting: true, keep: null, due: false },
 });
 
 function flowOf(name: string, activity: string, scene: Scene): Flow {
