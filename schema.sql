@@ -2823,6 +2823,7 @@ CREATE OR REPLACE FUNCTION sverka.move_balances(of_source integer, from_journal 
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_material TO 'off'
+ SET enable_memoize TO 'off'
 AS $function$
 begin
   with told as (
@@ -3738,6 +3739,7 @@ CREATE OR REPLACE FUNCTION sverka.store_transactions(of_source integer, ids text
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
  SET enable_material TO 'off'
+ SET enable_memoize TO 'off'
 AS $function$
 declare stored integer;
 begin

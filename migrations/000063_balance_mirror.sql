@@ -175,7 +175,7 @@ create function sverka.store_transactions(of_source integer, ids text, versions 
   created text) returns integer
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_material = off as $$
+set enable_material = off set enable_memoize = off as $$
 declare stored integer;
 begin
   merge into sverka.balance_transaction t
@@ -207,7 +207,7 @@ create function sverka.move_balances(of_source integer, from_journal boolean, ad
   out moved integer, out stale integer, out conflicts integer, out gaps integer)
 language plpgsql security definer set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
-set enable_material = off as $$
+set enable_material = off set enable_memoize = off as $$
 begin
   with told as (
     select t.address, t.currency, t.lowest, t.lowest_balance + t.lowest_out - t.lowest_in as before, t.highest, t.after,

@@ -64,7 +64,10 @@ export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey
       const source = await lockBalanceSource(tx, key);
       // Another reader has moved the position meanwhile: this page is thrown away.
       if (!(await lockCursor(tx, journalOf(key), position))) return null;
-      const mirrored = await mirrorTransactions(tx, { sourceId: source.id, fromJournal: !isBack }, good);
+      const mirroring = mirrorTransactions(tx, { sourceId: source.id, fromJournal: !isBack }, good);
+      // The database works on what was just sent: meanwhile the page behind is read.
+      if (cursor !== null) readAhead(deps, key, { ...of, position: cursor, page });
+      const mirrored = await mirroring;
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
       await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
@@ -125,20 +128,23 @@ async function readTowards(
   return best;
 }
 
-/** The page at the position, and the reading of the one behind it has begun, where there is one. */
+/** The page at the position: the one that was read ahead, or read now. */
 async function readWhole(deps: ActivityDeps, key: BalanceSourceKey, of: Reading): Promise<PertChanges> {
-  const { check, position, ahead } = of;
-  const read = (from: string) => readChanges(deps, key, { check, position: from, limit: PAGE_LIMIT });
-  const page = await (ahead?.next?.position === position ? ahead.next.page : read(position));
-  if (ahead === undefined) return page;
-  ahead.next = undefined;
-  if (page.tooOld || page.nextCursor === null || !page.hasMore) return page;
-  if (compareCursors(page.nextCursor, check.snapshot.cursor) >= 0) return page;
-  const next = read(page.nextCursor);
+  const { position, ahead } = of;
+  const next = ahead?.next;
+  if (ahead !== undefined) ahead.next = undefined;
+  return next?.position === position ? next.page : readChanges(deps, key, { ...of, limit: PAGE_LIMIT });
+}
+
+/** Begins to read the page at that position, where the page before says that there is one before the snapshot. */
+function readAhead(deps: ActivityDeps, key: BalanceSourceKey, of: Reading & { readonly page: Page }): void {
+  const { check, position, ahead, page } = of;
+  if (ahead === undefined || ahead.next !== undefined || !page.hasMore) return;
+  if (compareCursors(position, check.snapshot.cursor) >= 0) return;
+  const next = readChanges(deps, key, { check, position, limit: PAGE_LIMIT });
   // Whoever takes it hears of its failure; nobody may.
   next.catch(() => undefined);
-  ahead.next = { position: page.nextCursor, page: next };
-  return page;
+  ahead.next = { position, page: next };
 }
 
 function readChanges(

@@ -81,12 +81,24 @@ export async function mirrorTransactions(
   transactions: readonly BalanceTransaction[],
 ): Promise<Mirrored> {
   if (transactions.length === 0) return NOTHING;
-  const stored = await storeTransactions(tx, of.sourceId, newestOfEach(transactions));
+  const newest = newestOfEach(transactions);
+  const side = (name: 'from' | 'to', member: keyof BalanceSide) =>
+    linesOf(newest, (each) => each[name]?.[member] ?? null);
   const news = newsOfAddresses(transactions);
-  const [moved] = await tx.query<Omit<Mirrored, 'stored'>>(
-    'select * from sverka.move_balances($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)',
+  // In one call: this process reads the next page while the database works.
+  const [row] = await tx.query<Mirrored>(
+    `select sverka.store_transactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as stored, m.*
+     from sverka.move_balances($1, $13, $14, $15, $16, $17, $18, $19, $20, $21) m`,
     [
-      ...[of.sourceId, of.fromJournal],
+      of.sourceId,
+      linesOf(newest, ({ id }) => id),
+      linesOf(newest, ({ balanceVersion }) => balanceVersion),
+      linesOf(newest, ({ status }) => status),
+      linesOf(newest, ({ currency }) => currency),
+      ...[side('from', 'address'), side('from', 'amount'), side('from', 'balance')],
+      ...[side('to', 'address'), side('to', 'amount'), side('to', 'balance')],
+      linesOf(newest, ({ createdAt }) => createdAt),
+      of.fromJournal,
       linesOf(news, ({ address }) => address),
       linesOf(news, ({ currency }) => currency),
       linesOf(news, ({ lowest }) => lowest),
@@ -97,30 +109,7 @@ export async function mirrorTransactions(
       linesOf(news, ({ highestBalance }) => highestBalance),
     ],
   );
-  return { ...NOTHING, ...moved, stored };
-}
-
-async function storeTransactions(
-  tx: Tx,
-  sourceId: number,
-  transactions: readonly BalanceTransaction[],
-): Promise<number> {
-  const side = (name: 'from' | 'to', member: keyof BalanceSide) =>
-    linesOf(transactions, (each) => each[name]?.[member] ?? null);
-  const [row] = await tx.query<{ stored: number }>(
-    'select sverka.store_transactions($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) as stored',
-    [
-      sourceId,
-      linesOf(transactions, ({ id }) => id),
-      linesOf(transactions, ({ balanceVersion }) => balanceVersion),
-      linesOf(transactions, ({ status }) => status),
-      linesOf(transactions, ({ currency }) => currency),
-      ...[side('from', 'address'), side('from', 'amount'), side('from', 'balance')],
-      ...[side('to', 'address'), side('to', 'amount'), side('to', 'balance')],
-      linesOf(transactions, ({ createdAt }) => createdAt),
-    ],
-  );
-  return row?.stored ?? 0;
+  return row ?? NOTHING;
 }
 
 /** A column as `sverka.lines` reads it; the values are plain text, which has no line break and is never empty. */
