@@ -84,8 +84,8 @@ function balanceNotice(secret: string, { at, addresses }: { at: number; addresse
   const address = `bench-address-${String(at % addresses).padStart(20, '0')}`;
   const balance = Math.floor(at / addresses) + 1;
   const body =
-    `{"event":"transaction.created","transaction":{"id":"ptx_live${String(at).padStart(20, '0')}","status":"completed",` +
-    `"currency":"USDT","balance_version":${FIRST_VERSION + BigInt(at)},"from":null,` +
+    `{"event":"transaction.created","transaction":{"id":"ptx_live${String(at).padStart(20, '0')}",` +
+    `"status":"completed","currency":"USDT","balance_version":${FIRST_VERSION + BigInt(at)},"from":null,` +
     `"to":{"address":"${address}","amount":"1.000000","balance":"${balance}.000000"},` +
     `"created_at":"2026-01-01T00:00:00.000Z"}}`;
   const digest = hmacSha256(secret, [body]).toString('hex');

@@ -36,7 +36,8 @@ let notified = 0;
 /** One more step of each history: at most one transaction each, in one call where they are alike. */
 async function move(histories: readonly History[], currency: string): Promise<void> {
   const alike = new Map<string, { from: string[] | null; to: string[] | null }>();
-  for (const { name, random } of histories.filter(({ random }) => random() < 0.35)) {
+  for (const { name, random } of histories) {
+    if (random() >= 0.35) continue;
     const [from, to] = [pick(random, PLACES), pick(random, PLACES)];
     if (from === null && to === null) continue;
     const key = `${from === null} ${to === null}`;
@@ -139,7 +140,7 @@ async function playBatch(batch: number, random: Random): Promise<void> {
 }
 
 test.each(Array.from({ length: RUNS }, (_, run) => run + 1))(
-  `whatever comes in whatever order ends equal to the provider’s truth (${BATCHES * HISTORIES} histories, run %d)`,
+  'whatever comes in whatever order ends equal to the provider’s truth (%d)',
   async (run) => {
     const random = createRandom(run);
     for (let batch = 0; batch < BATCHES; batch += 1) {
