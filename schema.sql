@@ -304,6 +304,7 @@ create table sverka.balance_source (
   resets integer not null default 0,
   differences integer not null default 0,
   last_action text,
+  stale_told bigint not null default 0,
   asked text,
   checked_at timestamp with time zone,
   next_check_at timestamp with time zone not null default clock_timestamp(),
@@ -4253,6 +4254,7 @@ grant update on sverka.balance_source (checked_at) to sverka_worker;
 grant update on sverka.balance_source (differences) to sverka_worker;
 grant update on sverka.balance_source (last_action) to sverka_worker;
 grant update on sverka.balance_source (next_check_at) to sverka_worker;
+grant update on sverka.balance_source (stale_told) to sverka_worker;
 grant select on sverka.cardholder (actor) to sverka_console;
 grant select on sverka.cardholder (book) to sverka_console;
 grant select on sverka.cardholder (created_at) to sverka_console;

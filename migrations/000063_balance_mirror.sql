@@ -16,6 +16,8 @@ create table sverka.balance_source (
   -- Checks in a row that found a difference which stayed.
   differences integer not null default 0,
   last_action text,
+  -- How often webhooks told an address a version older than the known one: ignored. Many mean that they come in disorder.
+  stale_told bigint not null default 0,
   -- Why it is to be compared before its time.
   asked text check (asked in ('webhook_gap', 'operator')),
   -- When it was last compared with a snapshot, and when it is next.
@@ -367,7 +369,8 @@ grant select on sverka.balance_source, sverka.balance_currency, sverka.balance_a
 grant select on sverka.balance_source, sverka.balance_currency, sverka.balance_address, sverka.balance_check
   to sverka_gateway;
 grant insert, update on sverka.balance_check, sverka.balance_bad_item to sverka_worker;
-grant update (differences, last_action, asked, checked_at, next_check_at) on sverka.balance_source to sverka_worker;
+grant update (differences, last_action, stale_told, asked, checked_at, next_check_at) on sverka.balance_source
+  to sverka_worker;
 grant update (differs_since) on sverka.balance_currency to sverka_worker;
 
 reset role;

@@ -104,13 +104,23 @@ async function rebase(deps: ActivityDeps, key: BalanceSourceKey, check: OpenBala
     inTransaction(deps.pool, async (tx): Promise<BalanceStep> => {
       const source = await lockBalanceSource(tx, key);
       if (!(await isOpen(tx, source, check))) return { kind: 'overtaken' };
-      const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
-      await settleOn(tx, { key, source, snapshot, isReset: true });
-      await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
-      await resolveAlert(tx, differenceKey(key));
-      return { kind: 'ended', result: 'rebased' };
+      return beginAnew(deps, tx, { key, source, check, snapshot });
     }),
   );
+}
+
+/** That snapshot is what our sums rest on, whatever they were, and the check ends so. */
+async function beginAnew(
+  deps: ActivityDeps,
+  tx: Tx,
+  of: { key: BalanceSourceKey; source: BalanceSource; check: OpenBalanceCheck; snapshot: BalanceSnapshot },
+): Promise<BalanceStep> {
+  const { key, source, check, snapshot } = of;
+  const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
+  await settleOn(tx, { key, source, snapshot, isReset: true });
+  await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
+  await resolveAlert(tx, differenceKey(key));
+  return { kind: 'ended', result: 'rebased' };
 }
 
 /**
@@ -133,12 +143,8 @@ async function rebaseAsDecided(deps: ActivityDeps, key: BalanceSourceKey): Promi
       }
       await noteBalanceRebase(tx, { decisionId: decision.id, traceId });
       const check = await takeOperatorCheck(tx, { sourceId: source.id, snapshot, traceId });
-      const differing = await compareBalances(tx, { sourceId: source.id, snapshot, by: 'moved' });
-      await settleOn(tx, { key, source, snapshot, isReset: true });
-      await end(deps, tx, { key, source, check, result: 'rebased', differing, differences: 0, action: 'rebased' });
-      await resolveAlert(tx, differenceKey(key));
       await closeDecision(tx, decision, { outcome: 'applied', detail: decision.choice, traceId });
-      return { kind: 'ended', result: 'rebased' };
+      return beginAnew(deps, tx, { key, source, check, snapshot });
     }),
   );
 }

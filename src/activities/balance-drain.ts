@@ -1,6 +1,7 @@
 import {
   askBalanceCheck,
   type BalanceSourceKey,
+  countStaleTold,
   lockBalanceSource,
   type Mirrored,
   mirrorTransactions,
@@ -52,6 +53,7 @@ function apply(deps: ActivityDeps, key: BalanceSourceKey, told: readonly Told[])
       const mirrored = await mirrorTransactions(tx, { sourceId, fromJournal: false }, transactions);
       // Another webhook is late or lost: the next check, which the sums need anyway, comes sooner.
       const withinMs = deps.config.SVERKA_BALANCE_RECHECK_INTERVAL;
+      if (mirrored.stale > 0) await countStaleTold(tx, { sourceId, addresses: mirrored.stale });
       if (mirrored.gaps > 0) await askBalanceCheck(tx, { sourceId, why: 'webhook_gap', withinMs });
       await markDone(tx, rows);
       return mirrored;

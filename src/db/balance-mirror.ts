@@ -178,6 +178,14 @@ export async function askBalanceCheck(
   await tx.query(`select sverka.ask_balance_check($1, $2, ${within})`, [of.sourceId, of.why, of.withinMs]);
 }
 
+/** Addresses to which webhooks told an older version: ignored, and counted. Under the source's lock. */
+export async function countStaleTold(
+  tx: Tx,
+  { sourceId, addresses }: { readonly sourceId: number; readonly addresses: number },
+): Promise<void> {
+  await tx.query('update sverka.balance_source set stale_told = stale_told + $2 where id = $1', [sourceId, addresses]);
+}
+
 /** It is not gone on with before so many milliseconds. Under the source's lock. */
 export async function postponeBalanceCheck(
   tx: Tx,

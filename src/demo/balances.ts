@@ -47,7 +47,7 @@ async function lost(stage: Stage): Promise<void> {
   const { expect, provider } = stage;
   const fault = { fault: 'drop', match: { reference: stage.shop } };
   const { body } = await http(`${provider}/_sim/faults`, { method: 'POST', body: fault });
-  for (let n = 0; n < LOST; n += 1) await move(stage, { from: stage.treasury, to: stage.shop, amount: '1' });
+  for (let n = 0; n < LOST; n += 1) await move(stage, { from: null, to: stage.shop, amount: '1' });
   await http(`${provider}/_sim/faults/${body.at('id').text}`, { method: 'DELETE' });
   expect('ten webhooks are lost: nothing is shown of them', '25.5', await shopBalance(stage));
   expect('… a check finds it, and the journal fills it in', 'healed', await checked(stage, 'healed'));

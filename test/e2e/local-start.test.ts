@@ -61,8 +61,10 @@ test(
       ['custody', 'main-test', 2],
       ['issuer', 'main-live', 2],
       ['issuer', 'main-test', 2],
+      ['pert', 'pert-main', 2],
+      ['pert', 'pert-test', 2],
     ]);
-    expect(Object.keys(run.simulators).toSorted()).toEqual(['custody', 'issuer']);
+    expect(Object.keys(run.simulators).toSorted()).toEqual(['custody', 'issuer', 'pert']);
     expect(run.logins.map(({ user, role, at }) => [user, role, at])).toEqual([
       ['requester', 'merchant requester', 'cabinet'],
       ['requester-test', 'merchant requester', 'cabinet'],

@@ -33,7 +33,7 @@ export const PLANTED_IN_WORKER = {
       : run(sql, params),
   /** What a page of balances holds is lost, and the position passes it. */
   'moves a position without its page': (run, sql, params) =>
-    sql.includes('sverka.mirror_transactions(') && params?.[1] === true
+    sql.includes('sverka.store_transactions(') && params?.[12] === true
       ? run('select 0 as stored, 0 as moved, 0 as stale, 0 as conflicts, 0 as gaps')
       : run(sql, params),
 } as const satisfies Readonly<Record<string, Rewrite>>;

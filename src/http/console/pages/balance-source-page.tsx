@@ -135,6 +135,7 @@ function factsOf(view: View, record: BalanceSourceRecord, { conflicts }: Balance
       ) : null,
     },
     { name: 'fact_conflicts', value: String(conflicts) },
+    { name: 'fact_stale_told', value: record.staleTold },
     { name: 'col_last_action', value: record.lastAction === null ? null : view.named('action', record.lastAction) },
     {
       name: 'fact_checked',

@@ -67,6 +67,7 @@ export const BALANCE_WORDS = {
   fact_checked: ['Last comparison', 'Последнее сравнение'],
   fact_next_check: ['Next comparison', 'Следующее сравнение'],
   fact_asked: ['Asked for by', 'Вне очереди'],
+  fact_stale_told: ['Older versions told, ignored', 'Старые версии из уведомлений, пропущены'],
   fact_conflicts: ['Versions with two balances', 'Версии с двумя балансами'],
   fact_stale: ['Addresses', 'Адреса'],
   nobodys: ['nobody’s yet', 'пока ничей'],
