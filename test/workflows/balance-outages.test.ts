@@ -6,6 +6,7 @@ import { heardWebhooks, storeWebhooks } from '../support/pert-webhooks.js';
 import { eventually } from '../support/simulated-custody.js';
 import type { SimulatedPert } from '../support/simulated-pert.js';
 import { historyOf } from '../support/worker-history.js';
+import { makeNamespace } from '../support/worker-namespaces.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 const ADDRESSES = Array.from({ length: 20 }, (_, n) => `address-${n}`);
@@ -17,7 +18,9 @@ let world: WorkerWorld;
 let pert: SimulatedPert;
 let worker: RunningWorker;
 beforeAll(async () => {
+  // The id of who mirrors an account is one per namespace.
   world = await openWorkerWorld({
+    namespace: await makeNamespace(),
     pert: true,
     settings: {
       SVERKA_BALANCE_CHECK_INTERVAL: '1h',

@@ -6,6 +6,7 @@ import { decideAs, makePerson, outcomeOf } from '../support/decisions.js';
 import { storePertWebhooks } from '../support/pert-webhooks.js';
 import { eventually, TEST_SECRET } from '../support/simulated-custody.js';
 import { type SimulatedPert, startSimulatedPert } from '../support/simulated-pert.js';
+import { makeNamespace } from '../support/worker-namespaces.js';
 import { openWorkerWorld, type RunningWorker, type WorkerWorld } from '../support/worker-world.js';
 
 /** Of what the workflow is given and what its activities answer: names, counts, words and waits. */
@@ -19,7 +20,9 @@ let world: WorkerWorld;
 let worker: RunningWorker;
 beforeAll(async () => {
   pert = await startSimulatedPert();
+  // The id of who mirrors an account is one per namespace.
   world = await openWorkerWorld({
+    namespace: await makeNamespace(),
     settings: {
       SVERKA_LIVE_PERT_URL: pert.url,
       SVERKA_LIVE_PERT_API_KEY: 'live-key',
