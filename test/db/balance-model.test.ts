@@ -5,8 +5,9 @@ import { withSteps } from '../support/crash-steps.js';
 import { storeWebhooks, type ToldWebhook } from '../support/pert-webhooks.js';
 import { eventually } from '../support/simulated-custody.js';
 
-const RUNS = 2;
-const BATCHES = 5;
+/** Each in a world of its own: a simulator keeps all that it has said, and grows slow with it. */
+const RUNS = 5;
+const BATCHES = 2;
 /** Histories at once: each has addresses of its own, and they meet in one journal, its checks and its resets. */
 const HISTORIES = 100;
 const STEPS = 50;
@@ -14,10 +15,15 @@ const PLACES = ['a', 'b', 'c', null] as const;
 const CURRENCIES = ['USDT', 'BTC'] as const;
 
 let world: BalanceWorld;
-beforeAll(async () => {
+/** Webhooks that there must be, and those that were taken. */
+let notified = 0;
+let heard = 0;
+beforeEach(async () => {
   world = await openBalanceWorld();
+  notified = 0;
+  heard = 0;
 });
-afterAll(() => world.close());
+afterEach(() => world.close());
 
 type Random = () => number;
 const pick = <T>(random: Random, of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
@@ -30,8 +36,6 @@ interface History {
   /** What its webhooks said and nobody has delivered for good. */
   pending: ToldWebhook[];
 }
-
-let notified = 0;
 
 /** One more step of each history: at most one transaction each, in one call where they are alike. */
 async function move(histories: readonly History[], currency: string): Promise<void> {
@@ -53,8 +57,6 @@ async function move(histories: readonly History[], currency: string): Promise<vo
     count('move', many);
   }
 }
-
-let heard = 0;
 
 /** What Pert has said since, given to the history whose addresses it is about. */
 async function hear(histories: readonly History[]): Promise<void> {
