@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import type { BalanceCheckAction, BalanceCheckResult, BalanceCheckTrigger } from '../domain/balance.js';
+import {
+  BALANCE_CHECK_RESULTS,
+  type BalanceCheckAction,
+  type BalanceCheckResult,
+  type BalanceCheckTrigger,
+} from '../domain/balance.js';
 import type { Book } from '../domain/books.js';
 import { toTime } from './values.js';
 
@@ -66,12 +71,15 @@ export const balanceSchema = z.object({
 });
 export type BalanceResource = z.infer<typeof balanceSchema>;
 
+/** How a check ends. */
+export const balanceCheckResult = z.enum(BALANCE_CHECK_RESULTS);
+
 export const balanceCheckSchema = z.object({
   object: z.literal('balance_check'),
   id: z.string(),
   source: z.string(),
   trigger: z.enum(['timer', 'webhook_gap', 'operator', 'first_load']),
-  result: z.enum(['equal', 'healed', 'differs', 'rebased', 'failed']).nullable(),
+  result: balanceCheckResult.nullable(),
   actions: z.array(z.enum(['compared', 'backfilled', 'accepted', 'rebased'])),
   currencies: z.array(z.object({ currency: z.string(), ours: decimal, theirs: decimal, difference: decimal })),
   changes_read: z.number(),

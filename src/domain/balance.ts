@@ -122,6 +122,8 @@ export interface BalanceSnapshot {
 }
 
 export type BalanceCheckTrigger = 'timer' | 'webhook_gap' | 'operator' | 'first_load';
-export type BalanceCheckResult = 'equal' | 'healed' | 'differs' | 'rebased' | 'failed';
+/** How a check ends. */
+export const BALANCE_CHECK_RESULTS = ['equal', 'healed', 'differs', 'rebased', 'failed'] as const;
+export type BalanceCheckResult = (typeof BALANCE_CHECK_RESULTS)[number];
 /** What a check did, in order. */
 export type BalanceCheckAction = 'compared' | 'backfilled' | 'accepted' | 'rebased';

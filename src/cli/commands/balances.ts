@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type BalanceCheckResource, toBalance, toBalanceCheck } from '../../contracts/balance.js';
+import { type BalanceCheckResource, balanceCheckResult, toBalance, toBalanceCheck } from '../../contracts/balance.js';
 import { balanceSyncWorkflowId } from '../../contracts/ids.js';
 import { NUDGE_SIGNAL } from '../../contracts/messages.js';
 import { findBalanceSources, listBalanceChecks, listBalances } from '../../db/balance-listing.js';
@@ -12,7 +12,6 @@ import { answerDryRun } from '../resources.js';
 
 const WAIT_SECONDS_DEFAULT = 120;
 const LOOK_MS = 200;
-const RESULTS = ['equal', 'healed', 'differs', 'rebased', 'failed'] as const;
 
 export const listBalancesCommand: Command = {
   path: ['balances', 'list'],
@@ -97,7 +96,7 @@ export const showBalanceHistoryCommand: Command = {
   summary: 'comparisons with providers, newest first',
   options: [
     { flags: '--source <name>', description: 'of this account' },
-    { flags: '--result <result>', description: 'that ended so', choices: RESULTS },
+    { flags: '--result <result>', description: 'that ended so', choices: balanceCheckResult.options },
   ],
   examples: ['balances history', 'balances history --source pert-main --result differs'],
   run: (context, input) => {

@@ -1,4 +1,4 @@
-import type { BalanceCheckRecord } from '../../../contracts/balance.js';
+import { type BalanceCheckRecord, balanceCheckResult } from '../../../contracts/balance.js';
 import { findCheckForConsole, listBalanceChecks } from '../../../db/balance-listing.js';
 import { readLogins } from '../../../db/names.js';
 import { readSubjectTrace } from '../../../db/trace.js';
@@ -17,8 +17,6 @@ import type { View } from '../../pages/view.js';
 import { actionsOf, CheckState } from '../check-state.js';
 import type { ConsoleDeps } from '../console-deps.js';
 import { History, peopleOf } from './subject-page.js';
-
-const RESULTS = ['equal', 'healed', 'differs', 'rebased', 'failed'] as const;
 
 /** The comparisons with what providers state, of the chosen book. */
 export async function balanceChecksPage(call: SignedCall<ConsoleDeps>): Promise<Response> {
@@ -133,7 +131,7 @@ function Compared({ view, check }: { view: View; check: BalanceCheckRecord }) {
 
 const FILTERS: readonly ListFilter[] = [
   { name: 'source', label: 'col_source' },
-  { name: 'result', label: 'col_result', choices: RESULTS, prefix: 'state' },
+  { name: 'result', label: 'col_result', choices: balanceCheckResult.options, prefix: 'state' },
 ];
 
 const COLUMNS: readonly Column<BalanceCheckRecord>[] = [

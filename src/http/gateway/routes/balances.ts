@@ -1,7 +1,14 @@
 import { z } from 'zod';
-import { balanceCheckSchema, balanceSchema, toBalance, toBalanceCheck } from '../../../contracts/balance.js';
+import {
+  balanceCheckResult,
+  balanceCheckSchema,
+  balanceSchema,
+  toBalance,
+  toBalanceCheck,
+} from '../../../contracts/balance.js';
 import { listSchema } from '../../../contracts/list.js';
 import { findBalanceCheck, listBalanceChecks, listBalances } from '../../../db/balance-listing.js';
+import type { Answer, Call } from '../call.js';
 import { answerList } from '../list.js';
 import { filter, PAGE_PARAMETERS, single } from '../parameters.js';
 import { notFound, readById } from '../read-by-id.js';
@@ -33,18 +40,7 @@ export const listBalancesRoute = defineRoute({
   answers: { 200: { description: 'A page of them.', schema: listSchema(balanceSchema) } },
   handler: (call) => {
     const { by = 'currency', source, currency, stale } = call.query;
-    return answerList(
-      { ...call, query: { ...call.query, ...NO_PERIOD } },
-      {
-        find: ({ after, limit }) =>
-          listBalances(call.deps.db, {
-            ...call.caller,
-            ...{ by, filters: { 's.account': source, 'b.currency': currency }, stale, after, limit },
-          }),
-        show: toBalance,
-        position: (record) => record.position,
-      },
-    );
+    return answerBalances(call, { by, filters: { 's.account': source, 'b.currency': currency }, stale });
   },
 });
 
@@ -59,24 +55,10 @@ export const getAddressBalances = defineRoute({
     200: { description: 'A page of them; none where nothing was seen of it.', schema: listSchema(balanceSchema) },
   },
   handler: (call) =>
-    answerList(
-      { ...call, query: { ...call.query, ...NO_PERIOD } },
-      {
-        find: ({ after, limit }) =>
-          listBalances(call.deps.db, {
-            ...call.caller,
-            ...{
-              by: 'address',
-              filters: { 'b.address': [call.params['address'] ?? ''] },
-              stale: undefined,
-              after,
-              limit,
-            },
-          }),
-        show: toBalance,
-        position: (record) => record.position,
-      },
-    ),
+    answerBalances(call, {
+      ...{ by: 'address', filters: { 'b.address': [call.params['address'] ?? ''] } },
+      stale: undefined,
+    }),
 });
 
 export const listBalanceChecksRoute = defineRoute({
@@ -88,7 +70,7 @@ export const listBalanceChecksRoute = defineRoute({
   query: {
     ...PAGE_PARAMETERS,
     source: sourceFilter,
-    result: filter(z.enum(['equal', 'healed', 'differs', 'rebased', 'failed']), 'How it ended.'),
+    result: filter(balanceCheckResult, 'How it ended.'),
   },
   answers: { 200: { description: 'A page of them.', schema: listSchema(balanceCheckSchema) } },
   handler: (call) => {
@@ -115,3 +97,20 @@ export const getBalanceCheck = defineRoute({
     return toBalanceCheck(record ?? notFound());
   }),
 });
+
+/** A page of balances of the caller's merchant. */
+function answerBalances(
+  call: Call<Position, unknown>,
+  of: Pick<Parameters<typeof listBalances>[1], 'by' | 'filters' | 'stale'>,
+): Promise<Answer> {
+  return answerList(
+    { ...call, query: { ...call.query, ...NO_PERIOD } },
+    {
+      find: ({ after, limit }) => listBalances(call.deps.db, { ...call.caller, ...of, after, limit }),
+      show: toBalance,
+      position: (record) => record.position,
+    },
+  );
+}
+
+type Position = Omit<Parameters<typeof answerList>[0]['query'], keyof typeof NO_PERIOD>;
