@@ -142,18 +142,17 @@ async function rewind(owner: pg.Pool): Promise<void> {
 
 /** Asks for a check and waits for its end; answers how many changes it read. */
 async function runCheck({ owner, worker }: World, wanted: string): Promise<number> {
-  const checks = await count(owner, 'sverka.balance_check');
+  const ended = 'sverka.balance_check where finished_at is not null';
+  const checks = await count(owner, ended);
   await owner.query(`update sverka.balance_source set asked = 'operator', next_check_at = clock_timestamp()`);
   await nudgeBalances(worker.temporal, BALANCES);
   for (const end = Date.now() + ENDED_WITHIN_MS; Date.now() < end; await pause(LOOK_MS)) {
     const { rows } = await owner.query<{ result: string; read: number; all: number }>(
-      `select result, changes_read as read, (select count(*)::int from sverka.balance_check) as all
-       from sverka.balance_check where finished_at is not null order by finished_at desc limit 1`,
+      `select result, changes_read as read, (select count(*)::int from ${ended}) as all
+       from ${ended} order by finished_at desc limit 1`,
     );
     const last = rows[0];
     if (last === undefined || last.all <= checks) continue;
-    const open = await owner.query('select from sverka.balance_check where finished_at is null');
-    if (open.rows.length > 0) continue;
     if (last.result !== wanted) throw new Error(`A check ended ${last.result}, not ${wanted}.`);
     return last.read;
   }
