@@ -32,7 +32,7 @@ import { balanceSourceKey } from '../domain/balance.js';
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
 import { retryBadItems } from './balance-bad-items.js';
-import { applyJournalPage, type BalancePage, journalOf, type PageAhead } from './balance-pages.js';
+import { applyJournalPage, type BalancePage, journalOf, type PagePosition, type PageTurn } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What one step of a check came to; `null` where there is no step to take now. `overtaken`: another worker took it. */
@@ -42,14 +42,17 @@ export type BalanceStep =
   | { readonly kind: 'ended'; readonly result: BalanceCheckResult };
 
 /**
- * The next step towards the end of a check: its snapshot, a page, or the comparison. Null: none is due. Given `ahead`,
- * the page after next is read while the next is applied.
+ * The next step towards the end of a check: its snapshot, a page, or the comparison. Null: none is due. Given the same
+ * `turn` again, a page goes on where the one before it left off, and was read meanwhile.
  */
 export async function takeBalanceStep(
   deps: ActivityDeps,
   key: BalanceSourceKey,
-  ahead?: PageAhead,
+  turn?: PageTurn,
 ): Promise<BalanceStep | null> {
+  const at = turn?.at;
+  if (turn !== undefined) turn.at = undefined;
+  if (at !== undefined) return page(deps, key, { ...at, turn });
   const db = queriesOf(deps.pool);
   const source = await readBalanceSource(db, key);
   if (source.isDecided) return rebaseAsDecided(deps, key);
@@ -64,10 +67,19 @@ export async function takeBalanceStep(
   if (source.baseCursor === null || position === null) return rebase(deps, key, check);
   if (compareCursors(position, minCursor) < 0) return rebase(deps, key, check);
   if (compareCursors(position, cursor) >= 0) return compare(deps, key, { check, isRead: true });
-  const page = await applyJournalPage(deps, key, { check, position, ahead });
-  if (page.next === 'too_old') return rebase(deps, key, check);
-  if (page.next === 'more') return { kind: 'page', page };
-  return compare(deps, key, { check, isRead: page.next === 'caught_up' });
+  return page(deps, key, { check, position, turn });
+}
+
+/** A page towards the snapshot; where there is none, what follows from that. */
+async function page(
+  deps: ActivityDeps,
+  key: BalanceSourceKey,
+  of: PagePosition & { readonly turn?: PageTurn | undefined },
+): Promise<BalanceStep> {
+  const applied = await applyJournalPage(deps, key, of);
+  if (applied.next === 'too_old') return rebase(deps, key, of.check);
+  if (applied.next === 'more') return { kind: 'page', page: applied };
+  return compare(deps, key, { check: of.check, isRead: applied.next === 'caught_up' });
 }
 
 async function begin(deps: ActivityDeps, key: BalanceSourceKey, was: BalanceSource): Promise<BalanceStep> {

@@ -33,9 +33,18 @@ export interface BalancePage extends Mirrored {
   readonly next: 'more' | 'caught_up' | 'stuck' | 'too_old';
 }
 
-/** The page after the one that is being applied, read meanwhile: entries of a journal never change. */
-export interface PageAhead {
+/** What a page hands to the page after it, within one turn of an activity. */
+export interface PageTurn {
+  /** Where it left off, so that nothing is read twice: its commit holds only from that position (`lockCursor`). */
+  at?: PagePosition | undefined;
+  /** The page behind, read while it was applied: entries of a journal never change. */
   next?: { readonly position: string; readonly page: Promise<PertChanges> } | undefined;
+}
+
+/** A position of the journal on the way to a check's snapshot. */
+export interface PagePosition {
+  readonly check: OpenBalanceCheck;
+  readonly position: string;
 }
 
 const NOTHING: Omit<BalancePage, 'next'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
@@ -71,12 +80,14 @@ export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
       await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
-      return mirrored;
+      // What a person has decided comes before the next page.
+      return { mirrored, goesOn: cursor !== null && isBefore(cursor, check) && !source.isDecided };
     }),
   );
   if (applied === null) return { ...NOTHING, next: 'more' };
+  if (cursor !== null && applied.goesOn && of.turn !== undefined) of.turn.at = { check, position: cursor };
   const next = cursor !== null ? 'more' : isStuck ? 'stuck' : 'caught_up';
-  return { ...applied, items: page.items.length, bad: bad.length, next };
+  return { ...applied.mirrored, items: page.items.length, bad: bad.length, next };
 }
 
 /**
@@ -92,11 +103,7 @@ function whereItLeads(
   return { cursor: null, isBack: true, isStuck: items.length > 0 };
 }
 
-interface Reading {
-  readonly check: OpenBalanceCheck;
-  readonly position: string;
-  readonly ahead?: PageAhead | undefined;
-}
+type Reading = PagePosition & { readonly turn?: PageTurn | undefined };
 
 /**
  * The longest page that does not pass the snapshot: only at its own cursor can our sum be compared with it. A page that
@@ -130,27 +137,31 @@ async function readTowards(
 
 /** The page at the position: the one that was read ahead, or read now. */
 async function readWhole(deps: ActivityDeps, key: BalanceSourceKey, of: Reading): Promise<PertChanges> {
-  const { position, ahead } = of;
-  const next = ahead?.next;
-  if (ahead !== undefined) ahead.next = undefined;
+  const { position, turn } = of;
+  const next = turn?.next;
+  if (turn !== undefined) turn.next = undefined;
   return next?.position === position ? next.page : readChanges(deps, key, { ...of, limit: PAGE_LIMIT });
 }
 
 /** Begins to read the page at that position, where the page before says that there is one before the snapshot. */
 function readAhead(deps: ActivityDeps, key: BalanceSourceKey, of: Reading & { readonly page: Page }): void {
-  const { check, position, ahead, page } = of;
-  if (ahead === undefined || ahead.next !== undefined || !page.hasMore) return;
-  if (compareCursors(position, check.snapshot.cursor) >= 0) return;
+  const { check, position, turn, page } = of;
+  if (turn === undefined || turn.next !== undefined || !page.hasMore || !isBefore(position, check)) return;
   const next = readChanges(deps, key, { check, position, limit: PAGE_LIMIT });
   // Whoever takes it hears of its failure; nobody may.
   next.catch(() => undefined);
-  ahead.next = { position, page: next };
+  turn.next = { position, page: next };
+}
+
+/** Something lies between that position and the check's snapshot. */
+function isBefore(position: string, check: OpenBalanceCheck): boolean {
+  return compareCursors(position, check.snapshot.cursor) < 0;
 }
 
 function readChanges(
   deps: ActivityDeps,
   key: BalanceSourceKey,
-  { check, position, limit }: Reading & { readonly limit: number },
+  { check, position, limit }: PagePosition & { readonly limit: number },
 ): Promise<PertChanges> {
   const by = { traceparent: makeTraceparent(check.traceId) };
   return deps.pert(key).readChanges({ sinceCursor: position, limit }, by);

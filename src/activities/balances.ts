@@ -4,7 +4,7 @@ import { inTransaction, queriesOf } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import { failBalanceCheck, takeBalanceStep } from './balance-checks.js';
 import { drainTold } from './balance-drain.js';
-import type { PageAhead } from './balance-pages.js';
+import type { PageTurn } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
 export type BalanceActivities = ReturnType<typeof createBalanceActivities>;
@@ -15,9 +15,9 @@ export function createBalanceActivities(deps: ActivityDeps) {
     /** Goes on with a check, or begins one that is due or asked for, for some seconds; pages towards its snapshot. */
     async pageBalances(input: BalanceSyncInput): Promise<BalanceTurn> {
       const turn = { pages: 0, items: 0, moved: 0, bad: 0, result: null as BalanceTurn['result'] };
-      const ahead: PageAhead = {};
+      const pages: PageTurn = {};
       for (const until = Date.now() + deps.config.SVERKA_PAGE_TURN; Date.now() < until; ) {
-        const step = await takeBalanceStep(deps, input, ahead).catch((error: unknown) =>
+        const step = await takeBalanceStep(deps, input, pages).catch((error: unknown) =>
           waitAsTold(deps, input, error),
         );
         if (step === null) return { ...turn, waitMs: await untilNextCheck(deps, input) };

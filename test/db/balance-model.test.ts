@@ -1,4 +1,5 @@
 import { type BalanceStep, takeBalanceStep } from '../../src/activities/balance-checks.js';
+import type { PageTurn } from '../../src/activities/balance-pages.js';
 import { createRandom } from '../drill/random.js';
 import { type BalanceWorld, openBalanceWorld, SOURCE } from '../support/balance-world.js';
 import { withSteps } from '../support/crash-steps.js';
@@ -92,6 +93,9 @@ function lose(histories: readonly History[]): void {
   }
 }
 
+/** What the worker remembers from page to page. */
+let turn: PageTurn = {};
+
 /** The worker takes a step, or dies somewhere in it: what it had not committed is gone. */
 async function step(random: Random): Promise<void> {
   await world.owner.query('update sverka.balance_source set next_check_at = clock_timestamp()');
@@ -99,7 +103,7 @@ async function step(random: Random): Promise<void> {
   const stepped = withSteps(world.deps, async ({ number }) => {
     if (number === fatal) throw new Error('the process died here');
   });
-  const { take } = stepped.activities({ take: () => takeBalanceStep(stepped.deps, SOURCE) }) as {
+  const { take } = stepped.activities({ take: () => takeBalanceStep(stepped.deps, SOURCE, turn) }) as {
     take: (input: object) => Promise<BalanceStep | null>;
   };
   try {
@@ -108,6 +112,7 @@ async function step(random: Random): Promise<void> {
   } catch (error) {
     if (!(error instanceof Error) || error.message !== 'the process died here') throw error;
     count('crash');
+    turn = {};
   }
 }
 

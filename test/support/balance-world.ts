@@ -85,8 +85,8 @@ export async function openBalanceWorld(
     },
     async check() {
       await owner.query('update sverka.balance_source set next_check_at = clock_timestamp()');
-      for (;;) {
-        const step = await takeBalanceStep(deps, SOURCE);
+      for (const turn = {}; ; ) {
+        const step = await takeBalanceStep(deps, SOURCE, turn);
         if (step === null) return 'not due';
         if (step.kind === 'ended') return step.result;
       }
