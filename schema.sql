@@ -308,6 +308,7 @@ create table sverka.balance_source (
   asked text,
   checked_at timestamp with time zone,
   next_check_at timestamp with time zone not null default clock_timestamp(),
+  not_before timestamp with time zone,
   created_at timestamp with time zone not null default clock_timestamp(),
   key text not null default ((((book || ':'::text) || provider) || ':'::text) || account),
   constraint balance_source_pkey PRIMARY KEY (id),
@@ -2803,10 +2804,10 @@ begin
   if is_reset then return; end if;
   with ahead as (
     update sverka.balance_address a set base_number = was + 1, first_version = null, first_before = null,
-        last_version = null, last_after = null, seen_before = coalesce(a.last_after, a.seen_before),
-        seen_version = coalesce(a.last_version, a.seen_version)
+        seen_before = case when a.first_version is null then a.seen_before else a.last_after end,
+        seen_version = case when a.first_version is null then a.seen_version else a.last_version end
       where a.source_id = of_source and a.base_number = was
-        and a.balance <> coalesce(a.last_after, a.seen_before)
+        and a.balance <> case when a.first_version is null then a.seen_before else a.last_after end
       returning a.currency, a.balance - a.seen_before as seen)
   update sverka.balance_currency c set seen = x.seen
     from (select ahead.currency, sum(ahead.seen) as seen from ahead group by 1) x
@@ -2846,16 +2847,22 @@ begin
       values (t.id, t.address, t.currency, t.after, t.highest, t.resets, clock_timestamp(), t.base,
         case when from_journal then t.lowest end, case when from_journal then t.before end,
         case when from_journal then t.highest end, case when from_journal then t.after end, t.lowest, t.before)
-    -- Of an older base all begins anew. A webhook that comes again says nothing of what was missed since a reset.
+    -- Of an older base all begins anew, but for what the journal told then: that is in the base, so a journal that tells it
+    -- again moves nothing, and what is behind it counts from there (0: nothing can be lower). A webhook that comes again says nothing of what was missed since a reset.
     when matched and k.base_number <> t.base and (from_journal or t.highest >= k.version) then update set
       balance = case when t.highest >= k.version then t.after else k.balance end,
       version = greatest(t.highest, k.version),
       resets = case when t.highest > k.version or from_journal and t.highest = k.version then t.resets
         else k.resets end,
       read_at = clock_timestamp(), base_number = t.base,
-      first_version = case when from_journal then t.lowest end, first_before = case when from_journal then t.before end,
-      last_version = case when from_journal then t.highest end, last_after = case when from_journal then t.after end,
-      seen_version = t.lowest, seen_before = t.before
+      first_version = case when from_journal then case when t.lowest <= k.last_version then 0 else t.lowest end end,
+      first_before = case when from_journal then case when t.lowest <= k.last_version then k.last_after
+        else t.before end end,
+      last_version = case when from_journal then greatest(k.last_version, t.highest) else k.last_version end,
+      last_after = case when from_journal and (k.last_version > t.highest) is not true then t.after
+        else k.last_after end,
+      seen_version = case when t.lowest <= k.last_version then 0 else t.lowest end,
+      seen_before = case when t.lowest <= k.last_version then k.last_after else t.before end
     when matched and from_journal and (t.highest > k.version
         or t.highest = k.version and (t.after <> k.balance or t.resets <> k.resets) or t.lowest < k.seen_version
         or k.first_version is null or t.lowest < k.first_version or t.highest > k.last_version
@@ -2864,8 +2871,10 @@ begin
       version = greatest(t.highest, k.version),
       resets = case when t.highest >= k.version then t.resets else k.resets end,
       read_at = clock_timestamp(),
-      first_version = least(k.first_version, t.lowest),
-      first_before = case when k.first_version <= t.lowest then k.first_before else t.before end,
+      first_version = case when k.first_version is null and t.lowest <= k.last_version then 0
+        else least(k.first_version, t.lowest) end,
+      first_before = case when k.first_version <= t.lowest then k.first_before
+        when k.first_version is null and t.lowest <= k.last_version then k.last_after else t.before end,
       last_version = greatest(k.last_version, t.highest),
       last_after = case when k.last_version > t.highest then k.last_after else t.after end,
       seen_version = least(k.seen_version, t.lowest),
@@ -4254,6 +4263,7 @@ grant update on sverka.balance_source (checked_at) to sverka_worker;
 grant update on sverka.balance_source (differences) to sverka_worker;
 grant update on sverka.balance_source (last_action) to sverka_worker;
 grant update on sverka.balance_source (next_check_at) to sverka_worker;
+grant update on sverka.balance_source (not_before) to sverka_worker;
 grant update on sverka.balance_source (stale_told) to sverka_worker;
 grant select on sverka.cardholder (actor) to sverka_console;
 grant select on sverka.cardholder (book) to sverka_console;

@@ -23,6 +23,8 @@ create table sverka.balance_source (
   -- When it was last compared with a snapshot, and when it is next.
   checked_at timestamptz,
   next_check_at timestamptz not null default clock_timestamp(),
+  -- The provider said when to ask again: nobody asks him sooner, whatever the reason. Null: he did not.
+  not_before timestamptz,
   created_at timestamptz not null default clock_timestamp(),
   unique (book, provider, account)
 );
@@ -56,7 +58,8 @@ create table sverka.balance_address (
   read_at timestamptz not null,
   -- Of the base that what follows is about; another one's counts for nothing.
   base_number integer not null,
-  -- In the journal since: before the lowest version there, and at the highest.
+  -- In the journal since: before the lowest version there, and at the highest. Where the first is null, the last is what
+  -- the journal told before that base.
   first_version numeric(78, 0),
   first_before numeric,
   last_version numeric(78, 0),
@@ -230,16 +233,22 @@ begin
       values (t.id, t.address, t.currency, t.after, t.highest, t.resets, clock_timestamp(), t.base,
         case when from_journal then t.lowest end, case when from_journal then t.before end,
         case when from_journal then t.highest end, case when from_journal then t.after end, t.lowest, t.before)
-    -- Of an older base all begins anew. A webhook that comes again says nothing of what was missed since a reset.
+    -- Of an older base all begins anew, but for what the journal told then: that is in the base, so a journal that tells it
+    -- again moves nothing, and what is behind it counts from there (0: nothing can be lower). A webhook that comes again says nothing of what was missed since a reset.
     when matched and k.base_number <> t.base and (from_journal or t.highest >= k.version) then update set
       balance = case when t.highest >= k.version then t.after else k.balance end,
       version = greatest(t.highest, k.version),
       resets = case when t.highest > k.version or from_journal and t.highest = k.version then t.resets
         else k.resets end,
       read_at = clock_timestamp(), base_number = t.base,
-      first_version = case when from_journal then t.lowest end, first_before = case when from_journal then t.before end,
-      last_version = case when from_journal then t.highest end, last_after = case when from_journal then t.after end,
-      seen_version = t.lowest, seen_before = t.before
+      first_version = case when from_journal then case when t.lowest <= k.last_version then 0 else t.lowest end end,
+      first_before = case when from_journal then case when t.lowest <= k.last_version then k.last_after
+        else t.before end end,
+      last_version = case when from_journal then greatest(k.last_version, t.highest) else k.last_version end,
+      last_after = case when from_journal and (k.last_version > t.highest) is not true then t.after
+        else k.last_after end,
+      seen_version = case when t.lowest <= k.last_version then 0 else t.lowest end,
+      seen_before = case when t.lowest <= k.last_version then k.last_after else t.before end
     when matched and from_journal and (t.highest > k.version
         or t.highest = k.version and (t.after <> k.balance or t.resets <> k.resets) or t.lowest < k.seen_version
         or k.first_version is null or t.lowest < k.first_version or t.highest > k.last_version
@@ -248,8 +257,10 @@ begin
       version = greatest(t.highest, k.version),
       resets = case when t.highest >= k.version then t.resets else k.resets end,
       read_at = clock_timestamp(),
-      first_version = least(k.first_version, t.lowest),
-      first_before = case when k.first_version <= t.lowest then k.first_before else t.before end,
+      first_version = case when k.first_version is null and t.lowest <= k.last_version then 0
+        else least(k.first_version, t.lowest) end,
+      first_before = case when k.first_version <= t.lowest then k.first_before
+        when k.first_version is null and t.lowest <= k.last_version then k.last_after else t.before end,
       last_version = greatest(k.last_version, t.highest),
       last_after = case when k.last_version > t.highest then k.last_after else t.after end,
       seen_version = least(k.seen_version, t.lowest),
@@ -322,10 +333,10 @@ begin
   if is_reset then return; end if;
   with ahead as (
     update sverka.balance_address a set base_number = was + 1, first_version = null, first_before = null,
-        last_version = null, last_after = null, seen_before = coalesce(a.last_after, a.seen_before),
-        seen_version = coalesce(a.last_version, a.seen_version)
+        seen_before = case when a.first_version is null then a.seen_before else a.last_after end,
+        seen_version = case when a.first_version is null then a.seen_version else a.last_version end
       where a.source_id = of_source and a.base_number = was
-        and a.balance <> coalesce(a.last_after, a.seen_before)
+        and a.balance <> case when a.first_version is null then a.seen_before else a.last_after end
       returning a.currency, a.balance - a.seen_before as seen)
   update sverka.balance_currency c set seen = x.seen
     from (select ahead.currency, sum(ahead.seen) as seen from ahead group by 1) x
@@ -369,7 +380,7 @@ grant select on sverka.balance_source, sverka.balance_currency, sverka.balance_a
 grant select on sverka.balance_source, sverka.balance_currency, sverka.balance_address, sverka.balance_check
   to sverka_gateway;
 grant insert, update on sverka.balance_check, sverka.balance_bad_item to sverka_worker;
-grant update (differences, last_action, stale_told, asked, checked_at, next_check_at) on sverka.balance_source
+grant update (differences, last_action, stale_told, asked, checked_at, next_check_at, not_before) on sverka.balance_source
   to sverka_worker;
 grant update (differs_since) on sverka.balance_currency to sverka_worker;
 

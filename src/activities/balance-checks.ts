@@ -55,6 +55,7 @@ export async function takeBalanceStep(
   if (at !== undefined) return page(deps, key, { ...at, turn });
   const db = queriesOf(deps.pool);
   const source = await readBalanceSource(db, key);
+  if (source.notBefore !== null && source.notBefore > new Date()) return null;
   if (source.isDecided) return rebaseAsDecided(deps, key);
   const check = await findOpenCheck(db, source.id);
   if (check === null) {

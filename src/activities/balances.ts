@@ -1,5 +1,5 @@
 import type { BalanceDrain, BalanceSyncInput, BalanceTurn } from '../contracts/balance-messages.js';
-import { lockBalanceSource, postponeBalanceCheck, readBalanceSource } from '../db/balance-mirror.js';
+import { holdBalanceChecks, lockBalanceSource, readBalanceSource } from '../db/balance-mirror.js';
 import { inTransaction, queriesOf } from '../db/transaction.js';
 import { ProviderError } from '../providers/errors.js';
 import { failBalanceCheck, takeBalanceStep } from './balance-checks.js';
@@ -58,7 +58,7 @@ async function waitAsTold(deps: ActivityDeps, input: BalanceSyncInput, error: un
   const waitMs = error.retryAfterMs;
   await inTransaction(deps.pool, async (tx) => {
     const { id: sourceId } = await lockBalanceSource(tx, input);
-    await postponeBalanceCheck(tx, { sourceId, waitMs });
+    await holdBalanceChecks(tx, { sourceId, waitMs });
   });
   return null;
 }
@@ -66,6 +66,6 @@ async function waitAsTold(deps: ActivityDeps, input: BalanceSyncInput, error: un
 async function untilNextCheck({ pool }: ActivityDeps, input: BalanceSyncInput): Promise<number> {
   const source = await readBalanceSource(queriesOf(pool), input);
   // What a person has decided is due at once, and after a failure with the next check.
-  if (source.isDecided && source.lastAction !== 'failed') return 1;
-  return Math.max(source.nextCheckAt.getTime() - Date.now(), 1);
+  const due = source.isDecided && source.lastAction !== 'failed' ? 0 : source.nextCheckAt.getTime();
+  return Math.max(due - Date.now(), (source.notBefore?.getTime() ?? 0) - Date.now(), 1);
 }

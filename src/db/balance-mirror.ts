@@ -28,12 +28,15 @@ export interface BalanceSource {
   readonly asked: 'webhook_gap' | 'operator' | null;
   readonly lastAction: string | null;
   readonly nextCheckAt: Date;
+  /** The provider said when to ask again; null where he did not. */
+  readonly notBefore: Date | null;
   /** A person has decided on it, and nobody has applied that yet. */
   readonly isDecided: boolean;
 }
 
 const COLUMNS = `s.id, s.merchant_id as "merchantId", s.base_cursor as "baseCursor", s.base_number as "baseNumber",
   s.differences, s.asked, s.last_action as "lastAction", s.next_check_at as "nextCheckAt",
+  s.not_before as "notBefore",
   exists (select from sverka.decision d where d.subject_type = 'balance_source' and d.subject_id = s.key
     and not exists (select from sverka.decision_outcome o where o.decision_id = d.id)) as "isDecided"`;
 
@@ -186,14 +189,14 @@ export async function countStaleTold(
   await tx.query('update sverka.balance_source set stale_told = stale_told + $2 where id = $1', [sourceId, addresses]);
 }
 
-/** It is not gone on with before so many milliseconds. Under the source's lock. */
-export async function postponeBalanceCheck(
+/** The provider is not asked before so many milliseconds. Under the source's lock. */
+export async function holdBalanceChecks(
   tx: Tx,
   { sourceId, waitMs }: { readonly sourceId: number; readonly waitMs: number },
 ): Promise<void> {
   await tx.query(
     `update sverka.balance_source
-       set next_check_at = greatest(next_check_at, clock_timestamp() + $2 * interval '1 millisecond') where id = $1`,
+       set not_before = greatest(not_before, clock_timestamp() + $2 * interval '1 millisecond') where id = $1`,
     [sourceId, waitMs],
   );
 }

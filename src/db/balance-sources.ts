@@ -36,7 +36,7 @@ export interface BalanceSourceRecord extends BalanceSourceKey {
 const SELECT = `select s.id, s.key, s.book, s.provider, s.account, s.merchant_id as "merchantId",
     s.base_cursor as "baseCursor", s.base_number as "baseNumber", s.resets, s.differences,
     s.last_action as "lastAction", s.stale_told::text as "staleTold", s.asked, s.checked_at as "checkedAt",
-    s.next_check_at as "nextCheckAt",
+    greatest(s.next_check_at, s.not_before) as "nextCheckAt",
     (select c.finished_at from sverka.balance_check c where c.source_id = s.id
         and (c.result in ('equal', 'healed', 'rebased') or 'accepted' = any (c.actions))
       order by c.started_at desc, c.id desc limit 1) as "baseAt",

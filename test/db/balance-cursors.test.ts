@@ -204,6 +204,28 @@ describe('a page that leads back', () => {
   });
 });
 
+test.each([[false], [true]])(
+  'a page that begins with the item at the position itself counts it no second time (told again: %s)',
+  async (isTold) => {
+    await open();
+    await move(4);
+    await world.check();
+    await move(3);
+    expect(await world.check()).toBe('healed');
+    // From there a page holds the next move's transaction, also once more.
+    const before = await positionOf();
+    await move(1, { webhooks: isTold });
+    expect(await world.check()).toBe('healed');
+    await world.owner.query(`update sverka.source set cursor = $1 where feed = 'changes'`, [before]);
+    if (isTold) await world.deliver(await world.webhooks());
+    await world.drain();
+    await move(2);
+    expect(await world.check()).toBe('healed');
+    await agrees();
+    expect(await stored()).toBe(10);
+  },
+);
+
 test.each([[true], [false]])('more than two pages are read to their end where has_more is always %s', async (value) => {
   await open();
   const id = await fault({ fault: 'lying_more', value });

@@ -234,6 +234,23 @@ describe('when something is away', () => {
     expect(await outcomeOf(world.owner, id)).toBe('applied: rebase');
   });
 
+  it('the provider, who says when to ask again: he is asked then, and nobody turns in a hot loop', async () => {
+    const id = await decide();
+    await world.pert.drive('POST', '/_sim/faults', {
+      ...{ match: { method: 'GET', path: '/asset/balances/currencies' }, fault: 'status', status: 429, times: 1 },
+      retry_after: 60,
+    });
+    const { pageBalances, databaseDrainBalances } = createBalanceActivities(world.deps);
+    expect((await pageBalances(SOURCE)).waitMs).toBeGreaterThan(50_000);
+    // Not for whom it was decided either: he would answer now.
+    expect((await pageBalances(SOURCE)).waitMs).toBeGreaterThan(50_000);
+    expect((await databaseDrainBalances(SOURCE)).checkMs).toBeGreaterThan(50_000);
+    expect(await outcomeOf(world.owner, id)).toBeNull();
+    await world.owner.query('update sverka.balance_source set not_before = clock_timestamp()');
+    await turn();
+    expect(await outcomeOf(world.owner, id)).toBe('applied: rebase');
+  });
+
   it('the worker, as the person decided: the drain says that it is due, and the sweep says look', async () => {
     const { databaseDrainBalances } = createBalanceActivities(world.deps);
     expect((await databaseDrainBalances(SOURCE)).checkMs).toBeGreaterThan(1_000);
