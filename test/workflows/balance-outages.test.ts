@@ -1,5 +1,8 @@
+import type { ActivityDeps } from '../../src/activities/deps.js';
+import { breakerLimits, guardProvider } from '../../src/activities/guard-client.js';
 import { nudgeBalances } from '../../src/client/balances.js';
 import { balanceSyncWorkflowId } from '../../src/contracts/ids.js';
+import { queriesOf } from '../../src/db/transaction.js';
 import { SOURCE } from '../support/balance-world.js';
 import { countMoneyRows } from '../support/money-invariants.js';
 import { heardWebhooks, storeWebhooks } from '../support/pert-webhooks.js';
@@ -32,7 +35,11 @@ beforeAll(async () => {
   });
   if (world.pert === null) throw new Error('The world has no provider of balances.');
   pert = world.pert;
-  worker = await world.startWorker();
+  // Behind the breaker as in the product; the tests of failures alone would open it.
+  const limits = { ...breakerLimits(world.config), failuresMax: 1_000 };
+  const guarded = (deps: ActivityDeps) =>
+    guardProvider(queriesOf(deps.pool), { provider: 'pert', clientOf: deps.pert }, limits);
+  worker = await world.startWorker({ deps: (deps) => ({ ...deps, pert: guarded(deps) }) });
   await move({ from: null, to: ADDRESSES, amount: '1000', count: ADDRESSES.length });
   await look();
   await eventually(async () => (await checks()).length === 1);
@@ -179,6 +186,27 @@ test('429 is asked again when the provider says, and neither before nor as a fai
   expect(await waitsFor()).toBeGreaterThan(HOUR - 60);
   await world.owner.query('update sverka.balance_source set not_before = null');
   await look();
+  await untilWell();
+});
+
+test('while the breaker is open nobody asks the provider, and paging goes on when it closes', async () => {
+  await fallBehind();
+  await world.owner.query(
+    `insert into sverka.breaker (name, state, open_until)
+       values ('pert:live', 'open', clock_timestamp() + interval '4 s')
+       on conflict (name) do update set state = 'open', open_until = excluded.open_until`,
+  );
+  const asked = async () => (await pert.truth()).requests;
+  const requests = await asked();
+  await world.owner.query('update sverka.balance_source set next_check_at = clock_timestamp()');
+  await look();
+  const handle = world.temporal.client.workflow.getHandle(balanceSyncWorkflowId(SOURCE));
+  await eventually(async () => {
+    const { raw } = await handle.describe();
+    return (raw.pendingActivities ?? []).some(({ lastFailure }) => /breaker/.test(lastFailure?.message ?? ''));
+  });
+  expect(await asked()).toEqual(requests);
+  // By itself: the first call after that is its probe.
   await untilWell();
 });
 
