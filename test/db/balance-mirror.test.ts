@@ -1,4 +1,6 @@
-import { type BalanceWorld, openBalanceWorld } from '../support/balance-world.js';
+import { lockBalanceSource, mirrorTransactions } from '../../src/db/balance-mirror.js';
+import { inTransaction } from '../../src/db/transaction.js';
+import { type BalanceWorld, openBalanceWorld, SOURCE } from '../support/balance-world.js';
 
 let world: BalanceWorld;
 beforeEach(async () => {
@@ -56,6 +58,39 @@ describe('the mirror', () => {
     await world.drain();
     expect(await counted()).toEqual({ n: 2 });
     expect(await world.addresses()).toEqual(shown);
+  });
+
+  test.each([
+    ['new', 10n, { moved: 100, stale: 0 }],
+    ['known', 9n, { moved: 0, stale: 0 }],
+    ['older', 8n, { moved: 0, stale: 100 }],
+  ])('looks for the addresses it is told of, however many there are (%s)', async (_, version, found) => {
+    await world.check();
+    await world.owner.query(
+      `insert into sverka.balance_address (source_id, address, currency, balance, version, resets, read_at, base_number,
+         seen_version, seen_before)
+       select s.id, 'many-' || n, 'USDT', 5, 9, s.resets, now(), s.base_number, 9, 4
+         from sverka.balance_source s, generate_series(1, 1000) n`,
+    );
+    const told = Array.from({ length: 100 }, (_, at) => ({
+      ...{ id: `ptx_${at}`, status: 'completed', currency: 'USDT', balanceVersion: version, from: null },
+      ...{ to: { address: `many-${at + 1}`, amount: '1', balance: '5' }, createdAt: '2026-12-01T00:00:00Z' },
+    }));
+    // Before the planner has counted the table, when it takes so many for a handful, and after.
+    for (const analyze of ['', 'analyze sverka.balance_address']) {
+      await world.owner.query(analyze);
+      const apply = inTransaction(world.owner, async (tx) => {
+        const { id: sourceId } = await lockBalanceSource(tx, SOURCE);
+        expect(await mirrorTransactions(tx, { sourceId, fromJournal: false }, told)).toMatchObject(found);
+        const [read] = await tx.query<{ rows: number }>(
+          `select (seq_tup_read + idx_tup_fetch)::int as rows from pg_stat_xact_user_tables
+            where relid = 'sverka.balance_address'::regclass`,
+        );
+        expect(read?.rows).toBeLessThan(500);
+        throw new Error('enough seen');
+      });
+      await expect(apply).rejects.toThrow('enough seen');
+    }
   });
 
   test('back-fills what was lost, and what has changed hands more than once is right at its end', async () => {
