@@ -64,7 +64,7 @@ describe('the mirror', () => {
     ['new', 10n, { moved: 100, stale: 0 }],
     ['known', 9n, { moved: 0, stale: 0 }],
     ['older', 8n, { moved: 0, stale: 100 }],
-  ])('looks for the addresses it is told of, however many there are (%s)', async (_, version, found) => {
+  ])('looks for the addresses it is told of, however many there are (%s)', async (_name, version, found) => {
     await world.check();
     await world.owner.query(
       `insert into sverka.balance_address (source_id, address, currency, balance, version, resets, read_at, base_number,
@@ -72,7 +72,7 @@ describe('the mirror', () => {
        select s.id, 'many-' || n, 'USDT', 5, 9, s.resets, now(), s.base_number, 9, 4
          from sverka.balance_source s, generate_series(1, 1000) n`,
     );
-    const told = Array.from({ length: 100 }, (_, at) => ({
+    const told = Array.from({ length: 100 }, (_item, at) => ({
       ...{ id: `ptx_${at}`, status: 'completed', currency: 'USDT', balanceVersion: version, from: null },
       ...{ to: { address: `many-${at + 1}`, amount: '1', balance: '5' }, createdAt: '2026-12-01T00:00:00Z' },
     }));
