@@ -2847,17 +2847,18 @@ begin
       values (t.id, t.address, t.currency, t.after, t.highest, t.resets, clock_timestamp(), t.base,
         case when from_journal then t.lowest end, case when from_journal then t.before end,
         case when from_journal then t.highest end, case when from_journal then t.after end, t.lowest, t.before)
-    -- Of an older base all begins anew, but for what the journal told then: that is in the base, so a journal that tells it
-    -- again moves nothing, and what is behind it counts from there (0: nothing can be lower). A webhook that comes again says nothing of what was missed since a reset.
+    -- Of an older base all begins anew, but for what the journal told then: that is in the base, so a journal that tells
+    -- it again moves nothing, and what is behind it counts from there (0: nothing can be lower). A webhook that comes
+    -- again says nothing of what was missed since a reset.
     when matched and k.base_number <> t.base and (from_journal or t.highest >= k.version) then update set
       balance = case when t.highest >= k.version then t.after else k.balance end,
       version = greatest(t.highest, k.version),
       resets = case when t.highest > k.version or from_journal and t.highest = k.version then t.resets
         else k.resets end,
       read_at = clock_timestamp(), base_number = t.base,
-      first_version = case when from_journal then case when t.lowest <= k.last_version then 0 else t.lowest end end,
-      first_before = case when from_journal then case when t.lowest <= k.last_version then k.last_after
-        else t.before end end,
+      first_version = case when not from_journal then null when t.lowest <= k.last_version then 0 else t.lowest end,
+      first_before = case when not from_journal then null when t.lowest <= k.last_version then k.last_after
+        else t.before end,
       last_version = case when from_journal then greatest(k.last_version, t.highest) else k.last_version end,
       last_after = case when from_journal and (k.last_version > t.highest) is not true then t.after
         else k.last_after end,

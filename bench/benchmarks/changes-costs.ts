@@ -8,7 +8,7 @@ import { cursorAt } from '../support/cursor-at.js';
 import { startProcess } from '../support/processes.js';
 import { countRoundTrips } from '../support/round-trips.js';
 import { BALANCES, settingsFor } from '../support/settings.js';
-import { walBytesOf } from '../support/wal.js';
+import { checkpoint, walBytesOf } from '../support/wal.js';
 
 /** Items whose costs are counted; the large size replays a million, as the issue of the mirror asks. */
 const COSTED = { small: 5_000, full: 1_000_000 } as const;
@@ -58,7 +58,7 @@ export async function changesCosts({ servers, size }: BenchContext): Promise<Cos
     const before = await owner.query(COUNTS);
     // The same journal once more within the same check, as after a position that was lost.
     await owner.query(`update sverka.source set cursor = '${cursorAt(0)}' where feed = 'changes'`);
-    await owner.query('checkpoint');
+    await checkpoint(owner);
     const known = await page();
     const after = await owner.query(COUNTS);
     const [was, is] = [before.rows[0]?.counts, after.rows[0]?.counts];

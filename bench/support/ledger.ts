@@ -3,6 +3,7 @@ import { openAccounts } from '../../src/db/accounts.js';
 import { newId } from '../../src/db/new-id.js';
 import { queriesOf } from '../../src/db/transaction.js';
 import { type AccountId, leg, type MovementInstruction } from '../../src/domain/journal.js';
+import { checkpoint } from './wal.js';
 
 /** A merchant's wallet and the clearing account that faces it. */
 export interface Purse {
@@ -54,7 +55,7 @@ export async function fillPurse(
     [purse.clearing, purse.wallet],
   );
   await owner.query('vacuum (analyze) ledger.movement, ledger.entry, ledger.account');
-  await owner.query('checkpoint');
+  await checkpoint(owner);
 }
 
 let credits = 0;

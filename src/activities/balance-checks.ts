@@ -32,7 +32,7 @@ import { balanceSourceKey } from '../domain/balance.js';
 import { compareCursors } from '../providers/pert/cursor.js';
 import { makeTraceparent, newTraceId } from '../telemetry/trace.js';
 import { retryBadItems } from './balance-bad-items.js';
-import { applyJournalPage, type BalancePage, journalOf, type PagePosition, type PageTurn } from './balance-pages.js';
+import { applyJournalPage, type BalancePage, journalOf, type PageTurn, type Reading } from './balance-pages.js';
 import type { ActivityDeps } from './deps.js';
 
 /** What one step of a check came to; `null` where there is no step to take now. `overtaken`: another worker took it. */
@@ -72,11 +72,7 @@ export async function takeBalanceStep(
 }
 
 /** A page towards the snapshot; where there is none, what follows from that. */
-async function page(
-  deps: ActivityDeps,
-  key: BalanceSourceKey,
-  of: PagePosition & { readonly turn?: PageTurn | undefined },
-): Promise<BalanceStep> {
+async function page(deps: ActivityDeps, key: BalanceSourceKey, of: Reading): Promise<BalanceStep> {
   const applied = await applyJournalPage(deps, key, of);
   if (applied.next === 'too_old') return rebase(deps, key, of.check);
   if (applied.next === 'more') return { kind: 'page', page: applied };

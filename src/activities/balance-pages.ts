@@ -42,10 +42,13 @@ export interface PageTurn {
 }
 
 /** A position of the journal on the way to a check's snapshot. */
-export interface PagePosition {
+interface PagePosition {
   readonly check: OpenBalanceCheck;
   readonly position: string;
 }
+
+/** The page that is read there, in a turn or by itself. */
+export type Reading = PagePosition & { readonly turn?: PageTurn | undefined };
 
 const NOTHING: Omit<BalancePage, 'next'> = { items: 0, bad: 0, stored: 0, moved: 0, stale: 0, conflicts: 0, gaps: 0 };
 
@@ -80,12 +83,13 @@ export async function applyJournalPage(deps: ActivityDeps, key: BalanceSourceKey
       await keepBad(tx, { key, source, sinceCursor: position, limit, traceId: check.traceId }, bad);
       await notePageOfCheck(tx, { id: check.id, items: page.items.length });
       await moveOn(tx, key, { next: cursor, isEmpty: page.items.length === 0, traceId: check.traceId });
-      // What a person has decided comes before the next page.
-      return { mirrored, goesOn: cursor !== null && isBefore(cursor, check) && !source.isDecided };
+      return { mirrored, isDecided: source.isDecided };
     }),
   );
   if (applied === null) return { ...NOTHING, next: 'more' };
-  if (cursor !== null && applied.goesOn && of.turn !== undefined) of.turn.at = { check, position: cursor };
+  // What a person has decided comes before the next page.
+  const goesOn = cursor !== null && isBefore(cursor, check) && !applied.isDecided;
+  if (of.turn !== undefined && goesOn) of.turn.at = { check, position: cursor };
   const next = cursor !== null ? 'more' : isStuck ? 'stuck' : 'caught_up';
   return { ...applied.mirrored, items: page.items.length, bad: bad.length, next };
 }
@@ -102,8 +106,6 @@ function whereItLeads(
   if (compareCursors(nextCursor, position) > 0) return { cursor: nextCursor, isBack: false, isStuck: false };
   return { cursor: null, isBack: true, isStuck: items.length > 0 };
 }
-
-type Reading = PagePosition & { readonly turn?: PageTurn | undefined };
 
 /**
  * The longest page that does not pass the snapshot: only at its own cursor can our sum be compared with it. A page that
